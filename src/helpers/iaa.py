@@ -1,10 +1,19 @@
 """Notebook 03: do annotators agree?"""
 
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from judgebook.annotations.summary import in_scope
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import nothing_because, something
 from judgebook.published import comparison
 from judgebook.questions.agreement import analysis, figures, findings, library_check, population, tables, variance
+from judgebook.questions.agreement.coincidences import distances
+from judgebook.study.labels import METHODS
 from judgebook.study.results import collect
 
 
@@ -17,8 +26,7 @@ class Page(NotebookPage):
         self.names, self.level = display_names(self.study, self.annotations), self.study.bootstrap.confidence
         self.results = self.analysed(
             analysis.analyse, self.annotations, self.labels, sampling=self.sampling, first=self.iaa.first,
-            scope=self.study.scope, control=comparison.is_source(self.run), unit=self.study.bootstrap.unit,
-            people=self.study.inference.annotators, people_resamples=people_resamples,
+            unit=self.study.bootstrap.unit, people=self.study.inference.annotators, people_resamples=people_resamples,
             unranked=[self.study.control_system, *self.study.unranked_systems],
         )  # fmt: skip
         self.run.save_results(self.results)
@@ -28,6 +36,27 @@ class Page(NotebookPage):
             of, ci, only = (self.annotations, self.labels), self.level, self.study.mixed_models.labels
             self.results = collect(self.results, self.analysed(variance.variance_shares, *of, confidence=ci, only=only))
             self.run.save_results(self.results)
+
+    @property
+    def compared(self) -> bool:
+        """Whether the scoreboard compares printed numbers with those of this notebook."""
+        return comparison.is_source(self.run)
+
+    def in_scope(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """`rows` without what the paper left out; none where it left out nothing."""
+        left_out = self.study.scope
+        if not left_out:
+            return rows[:0]
+        return in_scope(rows, dialogues=left_out.exclude_dialogues, sessions=left_out.exclude_sessions)
+
+    def save(self, alphas: pd.DataFrame, **keys: str) -> None:
+        """Store alpha as published, from `items.each_label`. keys : what tells these rows from others."""
+        unit = alphas["method"].map(lambda method: METHODS[method].unit)
+        raters = f"first{self.iaa.first}" if self.iaa.first else "all"
+        same = {"kind": "human", "resample": "item", "raters": raters, "seed": self.sampling.seed}
+        rows = alphas.assign(statistic="alpha", level=unit, resample_unit=unit, **(same | keys))
+        self.results = collect(self.results, rows)
+        self.run.save_results(self.results)
 
     def findings(self) -> Section:
         of, iaa, level = (self.results, self.names), self.iaa, self.level
@@ -58,3 +87,34 @@ class Page(NotebookPage):
 
     def paper(self) -> Section:
         yield comparison.views(self.results, self.run, "Agreement within groups, as printed and in this study.")
+
+
+def coincidences(kinds: Sequence[tuple[float, ...]], values: np.ndarray, *, mirrored: bool) -> sparse.csr_array:
+    """(kinds, v * v): how often two judgements of an item are each pair of `values`, each judgement counting once.
+
+    kinds : all answers that an item of this kind received. mirrored : also count the item with its scores negated, as
+    comparisons are that are stored from both sides. Krippendorff 2011, Computing Krippendorff's Alpha-Reliability,
+    section C.
+    """
+    v, rows, columns, shares = len(values), [], [], []
+    for row, answers in enumerate(kinds):
+        at = np.searchsorted(values, answers)
+        first, second = np.nonzero(~np.eye(len(at), dtype=bool))  # every judgement with every other
+        places = at[first] * v + at[second]
+        columns += [places, v * v - 1 - places] if mirrored else [places]
+        rows += [np.full(len(places) * (1 + mirrored), row)]
+        shares += [np.full(len(places) * (1 + mirrored), 1 / (len(at) - 1))]
+    where = np.concatenate(rows), np.concatenate(columns)
+    return sparse.csr_array((np.concatenate(shares), where), shape=(len(kinds), v * v))
+
+
+def squared_differences(level: str, values: np.ndarray, n_c: np.ndarray) -> np.ndarray:
+    """(k, v, v) or (v, v): how far apart any two of `values` are at a level of measurement, squared.
+
+    n_c : (k, v) how often each value occurs, on which ordinal differences depend: those of mean ranks. Krippendorff
+    2011, section D; of sets, Passonneau 2006 (`judgebook.questions.agreement.coincidences`).
+    """
+    if level == "ordinal":
+        rank = np.cumsum(n_c, axis=1) - n_c / 2
+        return (rank[:, :, None] - rank[:, None, :]) ** 2
+    return distances(values, level)

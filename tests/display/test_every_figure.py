@@ -126,7 +126,6 @@ def of_agreement(size: Size) -> Iterator[Plot]:
     cells = parts.groupby(["group", "method", "label"])["estimate"].transform("sum")
     results = collect(
         dialogue,
-        made("alpha", size, only="single", odd=False, low=-0.2, high=0.9, resample="turn", **alpha),
         parts.assign(estimate=parts["estimate"] / cells, model="linear"),
     )
     yield from flat(agreement.alphas(results, names, 0.667, (0.5,)), agreement.variance(results, names))

@@ -1,23 +1,66 @@
-"""Helpers are thin: one short module per notebook, which imports nothing but `judgebook`."""
+"""Helpers are plain functions, and a page for each notebook: short, and spelled out."""
 
 import ast
 
+import numpy as np
 import pytest
 from fixtures.project_copy import ROOT
+from scipy import stats
 
-LINES = 60
+from helpers.bootstrap import bca
+from helpers.iaa import coincidences, squared_differences
+from judgebook.statistics.intervals import Replicates
+
+LINES, OF_A_FUNCTION = 120, 40
 MODULES = sorted(p for p in (ROOT / "src" / "helpers").glob("*.py") if p.stem != "__init__")
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: p.stem)
-def test_a_helper_is_short_and_imports_only_judgebook(path):
+def test_a_helper_is_short(path):
     text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= LINES
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            assert {alias.name.partition(".")[0] for alias in node.names} == {"judgebook"}
-        if isinstance(node, ast.ImportFrom):
-            assert (node.level, node.module.partition(".")[0]) == (0, "judgebook")
-    # arguments are spelled out, so that one can follow a parameter to where it is used
-    assert not [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.AugAssign)]
-    assert not [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Call) and None in {k.arg for k in n.keywords}]
+    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    assert [f.name for f in functions if (f.end_lineno or 0) - f.lineno >= OF_A_FUNCTION] == []
+    pages = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
+    calls = [n for page in pages for n in ast.walk(page) if isinstance(n, ast.Call)]
+    assert not [
+        n for n in calls if None in {k.arg for k in n.keywords}
+    ]  # one can follow a parameter to where it is used
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_bca_equals_the_kernel_on_the_same_draws_and_scipy_on_others(seed):
+    values, times = np.array([0.0, 1, 2, 7]), np.array([30, 12, 5, 3])
+
+    def mean(weights):
+        return weights @ values / weights.sum(axis=1)
+
+    found = bca(mean, times, 4000, seed)
+    each = np.repeat(values, times)
+    theirs = stats.bootstrap((each,), np.mean, n_resamples=20_000, rng=np.random.default_rng(seed)).confidence_interval
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx(tuple(theirs), abs=0.06)
+    drawn = np.random.default_rng(seed).multinomial(50, times / 50, size=4000)
+    estimate, resampled, without = (mean(w)[:, None] for w in (times[None], drawn, times - np.eye(4)))
+    of_draws = Replicates(estimate[0], resampled, without, times, None, "item", 50, True, 1)
+    kernel = of_draws.interval(expanded=False)
+    ours = [found[name] for name in ("estimate", "ci_low", "ci_high")]
+    assert ours == pytest.approx([kernel.estimate, kernel.low, kernel.high], abs=1e-9)
+
+
+def test_bca_says_why_there_is_no_interval():
+    with np.errstate(invalid="ignore"):
+        undefined = bca(lambda w: np.where(w[:, 0] > 0, 1.0 * w[:, 0], np.nan), np.array([1, 1]), 1000, 1)
+    assert undefined["ci_kind"] == "not_estimable"
+    assert "undefined in" in undefined["note"]
+    assert bca(lambda w: np.ones(len(w)), np.array([4, 4]), 100, 1)["note"] == "every resample gives the same value"
+
+
+def test_coincidences_of_krippendorff_2011():
+    # two of three judgements are 1: each judgement's pairs count half; from the other side, -1 stands for 1
+    pairs = coincidences([(0.0, 1.0, 1.0)], np.array([-1.0, 0, 1]), mirrored=False).toarray().reshape(3, 3)
+    assert pairs.tolist() == [[0, 0, 0], [0, 0, 1], [0, 1, 1]]
+    both = coincidences([(0.0, 1.0, 1.0)], np.array([-1.0, 0, 1]), mirrored=True).toarray().reshape(3, 3)
+    assert (both == pairs + pairs[::-1, ::-1]).all()
+    n_c = np.array([[2.0, 4, 2]])
+    # between neighbouring values lie half of the judgements of either
+    assert squared_differences("ordinal", np.arange(3), n_c)[0].tolist() == [[0, 9, 36], [9, 0, 9], [36, 9, 0]]

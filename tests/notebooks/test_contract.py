@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import json
 import re
 
@@ -20,7 +21,6 @@ from judgebook.study.schema import FRAMES
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 #: what a notebook runs first, besides its parameters
 OPENING = """\
-from helpers import {module}
 page = {module}.Page({arguments})
 show = page.show
 show(page.parameters())
@@ -47,7 +47,8 @@ def code(path):
 def sections(path):
     kind = importlib.import_module(f"helpers.{helper(path).stem}").Page
     own = {name for name in dir(kind) if not name.startswith("_") and not hasattr(NotebookPage, name)}
-    return {name for name in own if callable(getattr(kind, name))}
+    functions = {name: value for name in own if callable(value := getattr(kind, name))}
+    return {name for name, value in functions.items() if len(inspect.signature(value).parameters) == 1}
 
 
 def test_questions_and_folder_have_the_same_notebooks():
@@ -81,10 +82,16 @@ class TestNotebook:
         for read in entry.reads:
             assert read in FRAMES if "/" not in read else list(ROOT.glob(read))
 
-    def test_is_parameters_one_call_and_one_show_per_section(self, path):
+    def test_is_parameters_an_analysis_in_short_cells_and_one_show_per_section(self, path):
         first, second, *others = [cell["source"] for cell in cells(path, "code")]
         knobs = [k.name for k in parameters(first) if k.name not in ("study", *HIDDEN)]
         arguments = ", ".join(["study", "run_id", *(f"{name}={name}" for name in knobs)])
         opening = OPENING.format(module=helper(path).stem, arguments=arguments)
-        assert ast.dump(ast.parse(second)) == ast.dump(ast.parse(opening))
-        assert sorted(others) == sorted(f"show(page.{section}())" for section in sections(path))
+        lines = ast.parse(second).body
+        imports = [line for line in lines if isinstance(line, ast.Import | ast.ImportFrom)]
+        assert ast.dump(ast.Module(lines[len(imports) :], [])) == ast.dump(ast.parse(opening))
+        shown = [source for source in others if re.fullmatch(r"show\(page\.\w+\(\)\)", source)]
+        assert sorted(shown) == sorted(f"show(page.{section}())" for section in sections(path))
+        analysis = [source.splitlines() for source in others if source not in shown]
+        assert max(map(len, analysis), default=0) <= 20
+        assert 30 <= sum(map(len, analysis)) <= 120 or not analysis

@@ -1,11 +1,13 @@
 """Numbers printed with public data sets, against what the functions of notebooks 00, 03, 07 and 13 make of the data."""
 
+from dataclasses import replace
+
 import pytest
 
 from judgebook.annotations import summary
 from judgebook.published import mapping, verdicts
 from judgebook.published import numbers as published
-from judgebook.questions.agreement.analysis import alphas_at
+from judgebook.questions.agreement.analysis import plain_alphas
 from judgebook.questions.agreement.kappa_icc import kappas
 from judgebook.questions.collection.answers import of_systems
 from judgebook.questions.judges.alternative_annotator import winning_rates
@@ -62,7 +64,8 @@ def means(frames, _):
 def agreement(frames, labels):
     people = frames["annotations"].query("annotator_kind == 'human'")
     of_people = kappas(people, labels, sampling=SAMPLING)
-    return [*alphas_at("interval", people, labels).assign(statistic="alpha").to_dict("records"), *of_people]
+    labels = [replace(label, level="interval") for label in labels]
+    return [*plain_alphas(people, labels).assign(statistic="alpha").to_dict("records"), *of_people]
 
 
 def outcomes(frames, _):

@@ -192,7 +192,6 @@ MOVES = (
         (*NAMES, "joined"),
         frozenset({"estimate"}) | TEST | INTERVAL,
         {
-            "agreement": ("interval_width_ratio",),
             "sensitivity": ("n_significant .*test=session", "system_difference test=(session|clustered_t)"),
             "performance": ("first_place_share",),
             "groups": ("conclusion_count", "group_difference_null exchange=judgement",

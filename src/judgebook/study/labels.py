@@ -113,6 +113,11 @@ class Label:
             raise ValueError(f"{self.id}: expected direction 0 where none is declared, found {self.direction}")
 
     @property
+    def unit(self) -> Judged:
+        """What one judgement is about: a turn, a dialogue or a pair."""
+        return METHODS[self.method].unit
+
+    @property
     def unordered(self) -> bool:
         """Whether the answers have no order, and are not just yes and no: such a label has no mean."""
         return self.level == "sets" or (self.level == "nominal" and not self.binary)

@@ -1,7 +1,6 @@
-"""Do annotators agree? The results of notebook 03.
+"""Do annotators agree? The results of notebook 03 as we would defend them; those as published are computed there.
 
-As published: alpha of the first two annotations per item, resampling items. As we would defend it: the same alpha,
-resampling dialogues, because turns of one dialogue are not independent; reported with prevalence and specific
+Alpha, resampling dialogues, because turns of one dialogue are not independent; reported with prevalence and specific
 agreement, because alpha of a rare label is low even where raw agreement is high. A comparison counts in both
 orientations, as in the original files; resampling keeps the two together.
 """
@@ -10,24 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgebook.annotations.cells import cells
-from judgebook.annotations.summary import in_scope
 from judgebook.questions.agreement import gwet
 from judgebook.questions.agreement.alpha import alpha_intervals, alpha_of
 from judgebook.questions.agreement.coincidences import Patterns, patterns_long, with_sampling
 from judgebook.questions.agreement.items import (
-    SHARED,
     cluster_unit,
     domain,
     first_annotations,
     item_weights,
     scale_values,
-    without_weights,
 )
 from judgebook.questions.agreement.kappa_icc import COEFFICIENTS, Ratings, kappas
 from judgebook.questions.agreement.over_annotators import alpha_over_annotators, judgements
@@ -37,7 +33,6 @@ from judgebook.statistics.intervals import Interval, Sampling
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import ResultRows, Results, collect
 from judgebook.study.schema import Annotations
-from judgebook.study.sections.data import Scope
 
 #: how intervals are resampled unless a study says otherwise
 DEFAULT = Sampling(n_resamples=10_000, confidence=0.95, seed=1)
@@ -50,8 +45,6 @@ def analyse(
     sampling: Sampling,
     first: int | None,
     people_resamples: int,
-    scope: Scope | None = None,
-    control: bool = False,
     unit: str | None = None,
     people: str = "auto",
     unranked: Collection[str | None] = (),
@@ -69,11 +62,6 @@ def analyse(
         Annotations used per item; None: all.
     people_resamples : int
         Bootstrap resamples of the kappas of two people.
-    scope : Scope, optional
-        What a paper left out; its alphas are added, with `scope` of `paper`.
-    control : bool
-        Add alpha of ordinal labels at the nominal and interval levels, and alpha of all annotations: what other papers
-        print, and wrong definitions.
     unit : str, optional
         What the study wants resampled (`bootstrap.unit`).
     people : {"auto", "sample", "fixed"}
@@ -82,19 +70,10 @@ def analyse(
     unranked : collection of str or None
         Systems without which the decision study is made; agreement on what they said counts like any other.
     """
-    added = []
-    if scope:
-        within = in_scope(annotations, dialogues=scope.exclude_dialogues, sessions=scope.exclude_sessions)
-        alone = alpha_table(without_weights(within), labels, sampling=sampling, first=first, alone=True)
-        added.append(alone["alpha"].assign(scope="paper"))
-    if control:
-        plain = without_weights(annotations)
-        added += [alphas_at(level, plain, labels, first=first) for level in ("nominal", "interval")]
-        added += [plain_alphas(plain, labels)] if first else []
     others = alpha_over_annotators(annotations, labels, first=first, unit=unit, confidence=sampling.confidence)
     results = collect(
         alpha_table(annotations, labels, sampling=sampling, first=first, unit=unit),
-        *(frame.assign(statistic="alpha") for frame in (others["alpha"], *added)),
+        others["alpha"].assign(statistic="alpha"),
         kappas(annotations, labels, sampling=replace(sampling, n_resamples=people_resamples)),
         decision_study(annotations, labels, seed=sampling.seed, confidence=sampling.confidence, leave_out=unranked),
     )
@@ -107,7 +86,6 @@ def alpha_table(
     *,
     sampling: Sampling = DEFAULT,
     first: int | None = 2,
-    units: Sequence[str] = ("turn", "dialogue"),
     kinds: Sequence[str] = ("human",),
     alone: bool = False,
     unit: str | None = None,
@@ -123,20 +101,17 @@ def alpha_table(
         Gives each label its level of measurement.
     first : int or None
         Annotations used per item, in source order; None: all.
-    units : sequence of str
-        What to resample for judgements of turns. The last is primary: the other measures carry its interval.
-        Judgements of dialogues and pairs resample these.
     kinds : sequence of str
         Kinds of annotators that enter: human, llm, classifier.
     alone : bool
         Alpha without the other measures, in a fraction of the time.
     unit : str, optional
-        Resampled in place of the last of `units`, of dialogues and of pairs: session or context; turn: items only.
+        Resampled in place of dialogues and pairs: session or context; turn: items.
 
     Returns
     -------
-    Results: alpha (one row per resampled unit), observed_disagreement, expected_disagreement, raw_agreement,
-    interval_width_ratio; for labels of two values prevalence, positive_agreement, negative_agreement; those of
+    Results: alpha, observed_disagreement, expected_disagreement, raw_agreement; for labels of two values prevalence,
+    positive_agreement, negative_agreement; those of
     `kappa_icc.COEFFICIENTS`. Where an interval or an estimate is missing, `note` says why.
 
     References
@@ -148,7 +123,7 @@ def alpha_table(
     return collect(
         {**cell, **row}
         for cell, label, frame in cells(chosen, labels)
-        for row in _rows(frame, label, keys, _resampled(frame, label, units, unit), (*cell.values(),), sampling, alone)
+        for row in _rows(frame, label, keys, cluster_unit(frame, label, unit), (*cell.values(),), sampling, alone)
     )
 
 
@@ -160,7 +135,6 @@ def alpha_between(
     *,
     sampling: Sampling = DEFAULT,
     pick: np.random.Generator | None = None,
-    units: Sequence[str] = ("turn", "dialogue"),
     kinds: Sequence[str] = ("human",),
     alone: bool = False,
 ) -> Results:
@@ -185,9 +159,7 @@ def alpha_between(
     return collect(
         {**cell, "group_b": group_b, **row}
         for cell, label, frame in cells(chosen, labels)
-        for row in _rows(
-            frame, label, keys, _resampled(frame, label, units, None), (*cell.values(), group_b), sampling, alone
-        )
+        for row in _rows(frame, label, keys, cluster_unit(frame, label), (*cell.values(), group_b), sampling, alone)
     )
 
 
@@ -213,34 +185,11 @@ def plain_alphas(annotations: Annotations, labels: Iterable[Label], *, first: in
     return collect(rows)["alpha"]
 
 
-def alphas_at(
-    level: Literal["nominal", "interval"],
-    annotations: Annotations,
-    labels: Iterable[Label],
-    *,
-    first: int | None = None,
-) -> ResultRows:
-    """`plain_alphas` of ordinal labels at another level: as if their order meant nothing (nominal), or as if their
-    scores were equally far apart (interval)."""
-    ordered = {(x.method, x.id): replace(x, level=level) for x in labels if x.level == "ordinal" and not x.binary}
-    keep = [pair in ordered for pair in zip(annotations["method"], annotations["label"], strict=True)]
-    return plain_alphas(annotations[keep], ordered.values(), first=first)
-
-
-def _resampled(frame: Annotations, label: Label, units: Sequence[str], unit: str | None) -> list[str]:
-    """What is resampled for a label, the primary unit last."""
-    level, shared = METHODS[label.method].unit, cluster_unit(frame, label, unit)
-    if unit in SHARED:
-        return ["turn", shared] if level == "turn" else [shared]
-    usual: list[str] = [*units] if level == "turn" and unit != "turn" else [level]
-    return [*usual, shared] if shared in SHARED and usual[-1] != "turn" else usual
-
-
 def _rows(
     frame: Annotations,
     label: Label,
     keys: dict[str, str],
-    units: Sequence[str],
+    unit: str,
     names: tuple[str, ...],
     sampling: Sampling,
     alone: bool,
@@ -253,32 +202,24 @@ def _rows(
     item_patterns = with_sampling(item_patterns, item_weights(frame))
     by_item = frame.groupby(pd.Series(item, frame.index))
     several = frame[item_patterns.index[item] >= 0]
-    by_unit = {
-        unit: alpha_intervals(
-            item_patterns,
-            label.level,
-            unit=unit,
-            rng=sampling.stream(*names, unit),
-            clusters=None if unit == level else by_item[unit].first().to_numpy(),
-            mirrored=mirrored,
-            n_resamples=sampling.n_resamples,
-            confidence=sampling.confidence,
-            expanded=unit != "turn",  # over turns as published
-        )
-        for unit in units
-    }
+    behind = alpha_intervals(
+        item_patterns,
+        label.level,
+        unit=unit,
+        rng=sampling.stream(*names, unit),
+        clusters=None if unit == level else by_item[unit].first().to_numpy(),
+        mirrored=mirrored,
+        n_resamples=sampling.n_resamples,
+        confidence=sampling.confidence,
+        expanded=unit != "turn",  # over turns as published
+    )
     measurement = {"measurement": label.level, **keys}
-    out: list[dict[str, Any]] = [
-        {"statistic": "alpha", **measurement, "resample": unit, **intervals["alpha"].row()}
-        for unit, intervals in by_unit.items()
-    ]
+    out: list[dict[str, Any]] = [{"statistic": "alpha", **measurement, "resample": unit, **behind["alpha"].row()}]
     if not alone:
-        behind = by_unit[units[-1]]
         measures = [m for m in behind if m != "alpha" and (label.binary or m == "raw_agreement")]
         out += [{"statistic": m, **keys, **behind[m].row()} for m in measures]
-        out += _width_ratio(by_unit, keys["raters"])
         if item_patterns.n_items:
-            out += _gwet(frame, several, label, keys, units[-1], behind["raw_agreement"], names, sampling)
+            out += _gwet(frame, several, label, keys, unit, behind["raw_agreement"], names, sampling)
             alpha = alpha_of(item_patterns, label.level, mirrored=mirrored)
             out.append({"statistic": "observed_disagreement", **measurement, "estimate": alpha.observed})
             out.append({"statistic": "expected_disagreement", **measurement, "estimate": alpha.expected})
@@ -326,13 +267,3 @@ def _gwet(
     weights = gwet.WEIGHTS["nominal" if len(values) == 2 else label.level]
     for over, interval in intervals.items():
         yield {"statistic": "ac", "weights": weights, **keys, "resample": over, **interval.row()}
-
-
-def _width_ratio(by_unit: dict[str, dict[str, Interval]], raters: str) -> list[dict[str, Any]]:
-    if not {"turn", "dialogue"} <= set(by_unit):
-        return []
-    turn, dialogue = by_unit["turn"]["alpha"], by_unit["dialogue"]["alpha"]
-    if {turn.kind, dialogue.kind} - {"bca", "percentile"}:
-        return []
-    ratio = (dialogue.high - dialogue.low) / (turn.high - turn.low)
-    return [{"statistic": "interval_width_ratio", "raters": raters, "estimate": ratio}]

@@ -16,7 +16,7 @@ from judgebook.display.plots import HOLLOW
 from judgebook.display.style import handle, legend_of, subplots, tips
 from judgebook.display.text import Phrases, counted, listing, percent, plural, span
 from judgebook.display.views import Plot
-from judgebook.questions.agreement.population import BOUNDS, over_turns, primary
+from judgebook.questions.agreement.population import BOUNDS, primary
 from judgebook.questions.agreement.tables import PARTS, RELIABLE, TENTATIVE, over
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL
@@ -38,19 +38,17 @@ def alphas(
     """
     marks = sorted({threshold, *marks, *([RELIABLE] if threshold == TENTATIVE else [])})
     rows = primary(results)
-    turns = over_turns(results)
     for i, corpus in enumerate(dict.fromkeys(rows["corpus"])):
         for name, whole in _figures(rows[rows["corpus"] == corpus]).items():
             for j, part in enumerate(_pages(names.sort(whole), FOREST_ROWS)):
-                light = turns[(turns["corpus"] == corpus) & turns["group"].isin(part["group"])]
-                plot = _forest(part, light, names, marks, f"{name}_{i}" if i else name)
+                plot = _forest(part, names, marks, f"{name}_{i}" if i else name)
                 plot = replace(plot, title=_alpha_title(part, threshold))
                 yield replace(plot, name=f"{plot.name}_page{j + 1}") if j else plot
 
 
-def _forest(part: pd.DataFrame, light: pd.DataFrame, names: DisplayNames, marks: Sequence[float], name: str) -> Plot:
-    key = (f"{names.ci} over {over(part)}", f"{names.ci} over turns")
-    fig = plots.forest_figure(part, names, light=light, key=key, xlabel="Krippendorff's alpha", reference=(0.0, *marks))
+def _forest(part: pd.DataFrame, names: DisplayNames, marks: Sequence[float], name: str) -> Plot:
+    interval = f"{names.ci} over {over(part)}"
+    fig = plots.forest_figure(part, names, key=(interval, ""), xlabel="Krippendorff's alpha", reference=(0.0, *marks))
     for ax in fig.axes:
         for k, mark in enumerate(marks):
             close = k + 1 < len(marks) and marks[k + 1] - mark < 0.2  # two numbers would touch
@@ -63,8 +61,7 @@ def _forest(part: pd.DataFrame, light: pd.DataFrame, names: DisplayNames, marks:
     alt += f" {span(part['estimate'].dropna())}. Judged by {groups}."
     lines = listing(f"{mark:g}" for mark in marks)
     alt += f" Lines mark {lines}."
-    caption = f"Krippendorff's alpha of each label, judged by {groups}. Points: estimates; lines: {key[0]}"
-    caption += f"; thin lines: {key[1]}" if len(light) else ""
+    caption = f"Krippendorff's alpha of each label, judged by {groups}. Points: estimates; lines: {interval}"
     caption += f"; {counted(part['n'], 'items')}. Vertical lines: 0, agreement by chance"
     caption += f", and {lines}."
     if set(marks) == {TENTATIVE, RELIABLE}:

@@ -62,7 +62,6 @@ def findings(
     yield misled(misleading, names)
     yield Prose(_PHRASES.say("collapse", rows=_collapsed(results, rows, names)))
     yield Prose(_PHRASES.say("orientation", parts=_orientation(results, rows, names)))
-    yield Prose(_PHRASES.say("widths", ratios=list(results["interval_width_ratio"]["estimate"])))
     bounds = rows[rows["ci_kind"].isin(BOUNDS)]
     undecided = [(names.full(r), r["ci_kind"] == "exact_bound", r["note"]) for _, r in bounds.iterrows()]
     yield Prose(_PHRASES.say("bounds", rows=undecided))

@@ -126,12 +126,6 @@ def for_these_annotators(results: Results) -> ResultRows:
     return rows
 
 
-def over_turns(results: Results) -> ResultRows:
-    """Alpha with the interval over turns, where another is primary."""
-    rows = results.select("alpha", resample="turn", scope=None)
-    return rows[~rows.index.isin(judged(results).index)]
-
-
 def misleading(annotations: Annotations, unit: str | None) -> list[str]:
     """Methods whose judgements are resampled by turn though a dialogue has several (`bootstrap.unit`)."""
     if unit != "turn":

@@ -19,7 +19,6 @@ from judgebook.questions.agreement.population import (
     UNKNOWN,
     for_these_annotators,
     judged,
-    over_turns,
     primary,
     primary_ac,
     reliability_of_means,
@@ -64,27 +63,23 @@ DESIGNS: dict[str, Mapping[str, object]] = {
 
 
 def alphas(results: Results, names: DisplayNames, confidence: float) -> Table | None:
-    """Sample sizes, alpha with its primary interval and of whom it speaks, and, where there are, those for these
-    annotators and over turns: one row per label judged twice."""
+    """Sample sizes, alpha with its primary interval and of whom it speaks, and, where there is one, that for these
+    annotators: one row per label judged twice."""
     rows = names.sort(primary(results))
     if rows.empty:
         return None
     out = rows[[*CELL, "n", "n_clusters", "n_annotators"]].set_index(CELL).astype("Int64")
     out["Alpha"] = tables.intervals(rows.set_index(CELL))
     out["Holds for"] = rows["population"].map(HOLDS_FOR).to_numpy()
-    these, turns = for_these_annotators(results).set_index(CELL), over_turns(results).query("n > 0").set_index(CELL)
+    these = for_these_annotators(results).set_index(CELL)
     if len(these):
         out["For these annotators"] = tables.intervals(these)
-    if len(turns):
-        out["Over turns"] = tables.intervals(turns)
-        out["Width ratio"] = results["interval_width_ratio"].set_index(CELL)["estimate"]
     units = " or ".join(f"{unit}s" for unit in dict.fromkeys(rows["unit"]))
     sizes = {"n": "Items", "n_clusters": units.capitalize(), "n_annotators": "Annotators"}
     levels = ", ".join(sorted(set(rows["measurement"])))
     caption = f"Krippendorff's alpha ({levels}) with {percent(confidence)} CI over {over(rows)}."
     caption += f" For these annotators: CI over {units} only." if len(these) else ""
-    why = {"Over turns": "No turn-level judgements.", "Width ratio": "No turn-level judgements, or no CI."}
-    why["For these annotators"] = "The CI of alpha holds for these annotators."
+    why = {"For these annotators": "The CI of alpha holds for these annotators."}
     return Table(names.named(out.rename(columns=sizes).reset_index()), "alpha", caption, why=why)
 
 

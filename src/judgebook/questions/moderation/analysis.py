@@ -109,7 +109,7 @@ def _categories(
     levels = ("nominal", "ordinal") if ordered else ("nominal",)
     for level in levels if declared else ():
         one_level = [replace(label, level=level) for label in declared]
-        yield alpha_table(without_weights(marks), one_level, sampling=sampling, first=None, units=("turn",), alone=True)
+        yield alpha_table(without_weights(marks), one_level, sampling=sampling, first=None, unit="turn", alone=True)
 
 
 def from_print(printed: pd.DataFrame, confidence: float) -> Iterator[dict[str, Any]]:
