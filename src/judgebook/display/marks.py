@@ -14,7 +14,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from judgebook.display.narrow import texts_of
+from judgebook.display.texts import texts_of
 from judgebook.study import escape
 
 #: what a pointer must hit to be told a value, in points: small marks get a larger place

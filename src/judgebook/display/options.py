@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 from matplotlib.text import Text
 
 from judgebook.display.names import BAD
-from judgebook.display.narrow import legends_anew, texts_of
+from judgebook.display.texts import legends_anew, texts_of
 from judgebook.study.sections.data import Figures
 
 USUAL = Figures()

@@ -23,7 +23,6 @@ from matplotlib.transforms import Bbox, blended_transform_factory
 from judgebook.display import by_hand, marks, options
 from judgebook.display.layouts import kept_layouts, kept_ticks
 from judgebook.display.names import COLORS, DisplayNames
-from judgebook.display.narrow import narrow
 from judgebook.study import store
 from judgebook.study.sections.data import Figures
 
@@ -119,10 +118,9 @@ def save(
     """Write a figure to `run.figures/<notebook>_<name>.*`, show it with its alt text and caption, and close it.
 
     The only way a figure leaves a notebook. Files, by `figures.formats` of the YAML: svg (text stays text, values of
-    `tips` as titles), pdf (fonts embedded; of the headline always, for a paper) and png at 300 dpi;
-    `<stem>_narrow.svg` for phones, where the figure can be read so (`narrow`). The notebook of a run holds the SVG;
-    where there is none, where PNG is asked for, and by hand, a lighter PNG at `figures.dpi`. A simulated study's
-    figures say so. The same figure gives the same bytes: no dates, fixed salt.
+    `tips` as titles), pdf (fonts embedded; of the headline always, for a paper) and png at 300 dpi. The notebook of a
+    run holds the SVG; where there is none, where PNG is asked for, and by hand, a lighter PNG at `figures.dpi`. A
+    simulated study's figures say so. The same figure gives the same bytes: no dates, fixed salt.
     title, subtitle, of : as of `views.Plot`.
 
     Raises ValueError when `alt` is empty or `name` is not made of lower-case letters, digits and `_`.
@@ -147,8 +145,6 @@ def save(
         formats = {*settings.formats, *(["pdf"] if name == run.headline else [])}
         # the SVG first: it tells where names are as the last picture at this resolution has them
         files = {f"{stem}.{f}": _drawn(fig, f, FILE_DPI, stem, alt) for f in sorted(formats, key="svg".__ne__)}
-        if "svg" in settings.formats and narrow(fig, below=STRIP if run.simulated else 0):
-            files[f"{stem}_narrow.svg"] = _drawn(fig, "svg", FILE_DPI, stem, alt)
     for name_, content in files.items():
         with store.atomic(run.figures / name_) as path:
             path.write_bytes(content)

@@ -30,8 +30,6 @@ from judgebook.report.prose import Outline, clean, markdown, opening, slug, word
 from judgebook.report.search import Entry
 from judgebook.study import escape
 
-#: after the stem of a figure: its form for phones
-NARROW = "_narrow"
 #: files of a figure or table in the order of their links, and what these say
 _DOWNLOADS = {"pdf": "PDF", "png": "PNG (300 dpi)", "svg": "SVG", "csv": "CSV", "tex": "TEX", "docx": "DOCX"}
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -141,22 +139,15 @@ def width(png: str) -> int | None:
     return None
 
 
-def _drawings(block: Block, sources: Mapping[str, str]) -> list[svg.Drawing]:
-    """A figure as SVG, and its form for phones where there is one; empty where it is a picture only."""
-    forms = {"drawing wide": sources.get(block.name), "drawing narrow": sources.get(block.name + NARROW)}
-    if not forms["drawing narrow"]:
-        forms = {"drawing": forms["drawing wide"]}
-    drawings = [
-        svg.inline(text, prefix=f"f{block.number}{'n' if 'narrow' in name else ''}-", alt=block.text, classes=name)
-        for name, text in forms.items()
-        if text
-    ]
-    return [d for d in drawings if d] if all(drawings) else []
+def _drawing(block: Block, sources: Mapping[str, str]) -> svg.Drawing | None:
+    """A figure as SVG; None where it is a picture only."""
+    source = sources.get(block.name)
+    return svg.inline(source, prefix=f"f{block.number}-", alt=block.text) if source else None
 
 
-def _figure(block: Block, drawn: list[svg.Drawing]) -> Markup:
+def _figure(block: Block, drawn: svg.Drawing | None) -> Markup:
     if drawn:
-        return Markup().join(d.markup for d in drawn)
+        return drawn.markup
     taken = width(block.png)
     size = Markup(' width="{}"').format(taken) if taken else ""
     return Markup('<img src="data:image/png;base64,{}" alt="{}"{}>').format(block.png, block.text, size)
@@ -227,7 +218,7 @@ def notebook_page(
     """
     files, divided = sorted(files), parts(nb)
     blocks = [*divided.head, *divided.answer, *divided.rest]
-    drawn = {b.name: _drawings(b, drawings or {}) for b in blocks if b.kind == "figure"}
+    drawn = {b.name: _drawing(b, drawings or {}) for b in blocks if b.kind == "figure"}
     shown = {
         "parts": divided,
         "outline": Outline(labels=page.labels),
@@ -236,7 +227,7 @@ def notebook_page(
         "readable": _readable,
         "links": _linker(files),
         "results": [f for f in files if f.rpartition("/")[2] in (f"{page.name}.csv", f"{page.name}.parquet")],
-        "fonts": typefaces(drawing for many in drawn.values() for drawing in many),
+        "fonts": typefaces(filter(None, drawn.values())),
     }
     has_code = any(b.kind == "code" for b in blocks)
     frame = {**_frame(page, heading, "report.js", "filters.js", has_code=has_code), "page": page, "heading": heading}

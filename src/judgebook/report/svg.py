@@ -45,10 +45,10 @@ class Drawing:
     characters: tuple[frozenset[str], frozenset[str]]
 
 
-def inline(text: str, *, prefix: str, alt: str, classes: str = "drawing") -> Drawing | None:
+def inline(text: str, *, prefix: str, alt: str) -> Drawing | None:
     """An SVG file as an element of a page; None where it cannot be read.
 
-    prefix : goes before every id. alt : its accessible name. classes : for the page's style.
+    prefix : goes before every id. alt : its accessible name.
     """
     text = re.sub(r"<!DOCTYPE[^>\[]*>", "", text, count=1)
     if "<!" in text.replace("<!--", ""):  # entities, which an XML parser would expand
@@ -60,8 +60,8 @@ def inline(text: str, *, prefix: str, alt: str, classes: str = "drawing") -> Dra
         return None
     writer = _Writer(prefix, set(re.findall(r"#([^()\s\"']+)", text)))
     inside = "".join(writer.element(child) for child in root if child.tag != f"{_SVG}title")
-    about = Markup('<svg class="{}" role="img" aria-label="{}" viewBox="{}" width="{}">')
-    opening = about.format(classes, alt, root.get("viewBox"), round(width))
+    about = Markup('<svg class="drawing" role="img" aria-label="{}" viewBox="{}" width="{}">')
+    opening = about.format(alt, root.get("viewBox"), round(width))
     characters = frozenset(writer.regular), frozenset(writer.bold)
     return Drawing(opening + Markup(inside) + Markup("</svg>"), characters)
 

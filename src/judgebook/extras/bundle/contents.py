@@ -157,7 +157,7 @@ def _shown(placed: dict[str, list], notebook: str) -> list[Block]:
 
 def _stem(name: str) -> str:
     """Name of the figure or table that a file is of."""
-    return PurePath(name).stem.removesuffix(html.NARROW)
+    return PurePath(name).stem
 
 
 def _page(path: Path, where: dict[str, str], hidden: int) -> bytes:

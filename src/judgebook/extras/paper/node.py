@@ -86,7 +86,7 @@ def write(job: PaperJob) -> str:
     every = [b for path in job.executed for b in blocks(json.loads(path.read_text(encoding="utf-8")))]
     # a paper is for others
     visible, hidden = [b for b in every if not b.private], {b.name for b in every if b.private and b.name}
-    files_ = tuple(p for p in job.files if p.stem.removesuffix(report.NARROW) not in hidden)
+    files_ = tuple(p for p in job.files if p.stem not in hidden)
     tables = [b.html for b in visible if b.kind == "table"]
     material = analysis.gather(open_study(job.study), made)
     captions = {b.name: b.caption for b in visible if b.kind == "figure"}

@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 
 from judgebook.display import plots, style
 from judgebook.display.names import DisplayNames
-from judgebook.display.narrow import MAY_RISE
 from judgebook.display.plots import HOLLOW
 from judgebook.display.style import handle, legend_of, subplots, tips
 from judgebook.display.text import Phrases, counted, listing, percent, plural, span
@@ -54,7 +53,7 @@ def _forest(part: pd.DataFrame, names: DisplayNames, marks: Sequence[float], nam
             close = k + 1 < len(marks) and marks[k + 1] - mark < 0.2  # two numbers would touch
             side = "right" if close else "left"
             over_axes = ax.get_xaxis_transform()
-            place = {"transform": over_axes, "ha": side, "va": "bottom", "gid": MAY_RISE}
+            place = {"transform": over_axes, "ha": side, "va": "bottom"}
             ax.text(mark, 1.0, f"{mark:g}", fontsize=7, color="0.4", **place)
     groups = listing(names.name("group", g) for g in dict.fromkeys(part["group"]))
     alt = f"Forest plot: alpha of {plural(len(part), 'label')} with intervals, by method, from"

@@ -15,7 +15,6 @@ from matplotlib.ticker import PercentFormatter
 
 from judgebook.display import captions
 from judgebook.display.names import NEUTRAL, DisplayNames
-from judgebook.display.narrow import BESIDE, HEADING
 from judgebook.display.plots import heatmap
 from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
 from judgebook.display.text import Phrases, number, percent, plural, span, told
@@ -120,7 +119,7 @@ def _sections(
     """
     n_sections = rows["section"].nunique()
     fig, ax = subplots(width=PAGE, height=0.2 * (len(rows) + n_sections) + 0.9)
-    heading = {"gid": HEADING, "fontweight": "bold", "va": "center", "fontsize": 7.5}
+    heading = {"fontweight": "bold", "va": "center", "fontsize": 7.5}
     box = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
     y, section, places = -1.0, None, []
     for i, row in enumerate(rows.to_dict("records")):
@@ -141,7 +140,7 @@ def _sections(
         face = "white" if row["role"] == PUBLISHED else color
         ax.plot(place, y, shape, color=color, markersize=4.5, markerfacecolor=face, clip_on=False)
         tips(ax, [told(f"{row['section']}: {row['name']}", row, percents=True)], [place], [y])
-        ax.text(1.02, y, row["beside"], transform=ax.get_yaxis_transform(), va="center", fontsize=7, gid=BESIDE)
+        ax.text(1.02, y, row["beside"], transform=ax.get_yaxis_transform(), va="center", fontsize=7)
     ax.axvline(nominal, zorder=0, **_LINE)
     ax.set(yticks=places, yticklabels=rows["name"], ylim=(y + 0.7, -0.7), xlim=xlim, xlabel=xlabel)
     ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
