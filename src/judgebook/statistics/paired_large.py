@@ -31,64 +31,92 @@ def solve_large(
     variances: np.ndarray,
 ) -> Integrated:
     """The arguments of `PairedLaplace`, and the variances. The likelihood and its gradient are NaN."""
-    n, m, tied = len(first), sum(part.size for part in parts), score == 0
-    size, eta_from = m + systems + 1, 0.0 if tied.any() else -np.inf
-    begins = np.cumsum([0, *(part.size for part in parts)])
-    pieces = list(zip(parts, begins, np.sqrt(variances), strict=False))
-    at = [*(part.levels + b for part, b, _ in pieces), np.column_stack([first, second]) + m, np.full((n, 1), size - 1)]
-    columns = np.column_stack(at)
-
-    def design(kind: str, last: list[float]) -> sparse.csr_array:
-        values = np.concatenate([*(sd * np.array(getattr(part, kind)) for part, _, sd in pieces), last])
-        entries = np.tile(values, n), columns.ravel(), np.arange(n + 1) * columns.shape[1]
-        return sparse.csr_array(entries, shape=(n, size))
-
-    of_d, of_eta = design("by_d", [1.0, -1.0, 0.0]), design("by_eta", [0.0, 0.0, 1.0])
-    back_d, back_eta = of_d.T.tocsr(), of_eta.T.tocsr()
-    diagonal = np.repeat([1.0, ridge, ridge + (not tied.any())], [m, systems, 1])
-
-    def prior(x: np.ndarray) -> np.ndarray:
-        """As that of `PairedLaplace`: strengths add up to 0."""
-        out: np.ndarray = (diagonal * x.T).T
-        out[m:-1] += (1 - ridge / systems) * x[m:-1].sum(axis=0)
-        return out
-
-    def value(x: np.ndarray) -> float:
-        d, eta = of_d @ x, of_eta @ x + eta_from
-        log_p = score * d / 2 - log_sum(d, eta)
-        log_p[tied] += eta[tied]
-        return float(counts @ log_p - x @ prior(x) / 2)
-
-    def equations(w: tuple[np.ndarray, ...]) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]:
-        """The product with the Hessian, and its diagonal."""
-        dd, de, ee = (each[:, None] for each in w)
-
-        def times(x: np.ndarray) -> np.ndarray:
-            d, eta = of_d @ x, of_eta @ x
-            product: np.ndarray = back_d @ (dd * d + de * eta) + back_eta @ (de * d + ee * eta) + prior(x)
-            return product
-
-        own = back_d.power(2) @ w[0] + 2 * (back_d * back_eta) @ w[1] + back_eta.power(2) @ w[2]
-        return times, own + diagonal + np.repeat([0.0, 1.0, 0.0], [m, systems, 1])
-
-    x = np.zeros(size)
-    current = value(x)
+    votes = _Votes(first, second, score, counts, systems, parts, ridge, variances)
+    x = np.zeros(votes.size)
+    current = votes.log_posterior(x)
     for _ in range(_STEPS):
-        cumulants = Cumulants.of(of_d @ x, of_eta @ x + eta_from, counts)
-        gradient = back_d @ (counts * (score / 2 - cumulants.mean)) + back_eta @ (counts * (tied - cumulants.tie))
-        gradient -= prior(x)
-        times, own = equations(cumulants.second)
+        gradient, times, own = votes.derivatives(x)
         step = _conjugate(times, own, gradient[:, None])[:, 0]
         if gradient @ step < _NEGLIGIBLE:
             break
-        while (new := value(x + step)) < current - 1e-12 * abs(current) and np.abs(step).max() > 1e-12:
+        while (new := votes.log_posterior(x + step)) < current - 1e-12 * abs(current) and np.abs(step).max() > 1e-12:
             step /= 2
         x, current = x + step, new
+    m, size = votes.m, votes.size
     sides = np.zeros((size, systems + 1))
     sides[np.arange(m, size), np.arange(systems + 1)] = 1.0
     covariance = _conjugate(times, own, sides)[m:]
     unknown = np.full(len(parts), np.nan)
-    return Integrated(np.nan, unknown, x[m:-1].copy(), float(x[-1]) + eta_from, (covariance + covariance.T) / 2)
+    strengths, log_nu = x[m:-1].copy(), float(x[-1]) + votes.eta_from
+    return Integrated(np.nan, unknown, strengths, log_nu, (covariance + covariance.T) / 2)
+
+
+class _Votes:
+    """The posterior of (size,) unknowns: m effects of parts in units of their SDs, strengths, and log nu."""
+
+    def __init__(
+        self,
+        first: np.ndarray,
+        second: np.ndarray,
+        score: np.ndarray,
+        counts: np.ndarray,
+        systems: int,
+        parts: Sequence[Part],
+        ridge: float,
+        variances: np.ndarray,
+    ) -> None:
+        n, m, self.score, self.counts, self.tied = (
+            len(first),
+            sum(part.size for part in parts),
+            score,
+            counts,
+            score == 0,
+        )
+        self.m, self.size, self.systems, self.ridge = m, m + systems + 1, systems, ridge
+        self.eta_from = 0.0 if self.tied.any() else -np.inf
+        begins = np.cumsum([0, *(part.size for part in parts)])
+        pieces = list(zip(parts, begins, np.sqrt(variances), strict=False))
+        at = [part.levels + b for part, b, _ in pieces]
+        columns = np.column_stack([*at, np.column_stack([first, second]) + m, np.full((n, 1), self.size - 1)])
+
+        def design(kind: str, last: list[float]) -> sparse.csr_array:
+            values = np.concatenate([*(sd * np.array(getattr(part, kind)) for part, _, sd in pieces), last])
+            entries = np.tile(values, n), columns.ravel(), np.arange(n + 1) * columns.shape[1]
+            return sparse.csr_array(entries, shape=(n, self.size))
+
+        self.of_d, self.of_eta = design("by_d", [1.0, -1.0, 0.0]), design("by_eta", [0.0, 0.0, 1.0])
+        self.back_d, self.back_eta = self.of_d.T.tocsr(), self.of_eta.T.tocsr()
+        self.diagonal = np.repeat([1.0, ridge, ridge + (not self.tied.any())], [m, systems, 1])
+
+    def prior(self, x: np.ndarray) -> np.ndarray:
+        """As that of `PairedLaplace`: strengths add up to 0."""
+        out: np.ndarray = (self.diagonal * x.T).T
+        out[self.m : -1] += (1 - self.ridge / self.systems) * x[self.m : -1].sum(axis=0)
+        return out
+
+    def log_posterior(self, x: np.ndarray) -> float:
+        d, eta = self.of_d @ x, self.of_eta @ x + self.eta_from
+        log_p = self.score * d / 2 - log_sum(d, eta)
+        log_p[self.tied] += eta[self.tied]
+        return float(self.counts @ log_p - x @ self.prior(x) / 2)
+
+    def derivatives(self, x: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray], np.ndarray]:
+        """The gradient, the product with the negative Hessian, and its diagonal."""
+        cumulants = Cumulants.of(self.of_d @ x, self.of_eta @ x + self.eta_from, self.counts)
+        gradient = self.back_d @ (self.counts * (self.score / 2 - cumulants.mean))
+        gradient += self.back_eta @ (self.counts * (self.tied - cumulants.tie))
+        dd, de, ee = (each[:, None] for each in cumulants.second)
+
+        def times(y: np.ndarray) -> np.ndarray:
+            d, eta = self.of_d @ y, self.of_eta @ y
+            of_votes = self.back_d @ (dd * d + de * eta) + self.back_eta @ (de * d + ee * eta)
+            product: np.ndarray = of_votes + self.prior(y)
+            return product
+
+        w, both = cumulants.second, self.back_d * self.back_eta
+        own = self.back_d.power(2) @ w[0] + 2 * both @ w[1] + self.back_eta.power(2) @ w[2]
+        own += self.diagonal + np.repeat([0.0, 1.0, 0.0], [self.m, self.systems, 1])
+        return gradient - self.prior(x), times, own
 
 
 def _conjugate(times: Callable[[np.ndarray], np.ndarray], diagonal: np.ndarray, sides: np.ndarray) -> np.ndarray:
