@@ -17,7 +17,6 @@ Intervals
     Sampling                   how often, at which level, from which seed
     jackknife_t                Student's t from leave-one-out values, for few clusters
     exact_binomial             of a proportion (Clopper and Pearson)
-    compare_bounded_means      two means, by bounds that hold for any distribution on the scale
     confidence_sequence        of a mean, valid at every look
     generator                  a stream of random numbers for each seed and name
 
@@ -79,7 +78,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from judgebook.statistics.bounded_means import compare_bounded_means
     from judgebook.statistics.clusters import (
         Covariance,
         clustered_covariance,
@@ -123,7 +121,6 @@ if TYPE_CHECKING:
 
 #: where the public names are
 _MODULES = {
-    "bounded_means": ["compare_bounded_means"],
     "clusters": [
         *("Covariance", "clustered_covariance", "clustered_variances", "effective_number", "jackknife_covariance"),
         "pair_df",
@@ -177,7 +174,6 @@ __all__ = [
     "clustered_variances",
     "coin_cdf",
     "coin_ppf",
-    "compare_bounded_means",
     "confidence_sequence",
     "correlate",
     "effective_number",

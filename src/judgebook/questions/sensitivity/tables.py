@@ -81,7 +81,7 @@ def count_table(results: Results, names: DisplayNames) -> pd.DataFrame:
 def _found(results: Results, names: DisplayNames) -> pd.Series:
     """The difference that is decided with 80% power, a cell by (method, label): percentage points, or points."""
     rows = results["difference_found"].dropna(subset="estimate").set_index(LABEL)["estimate"]
-    scaled = [(100 * x, 1) if shares(*key, names) else (x, 2) for key, x in rows.items()]
+    scaled = [(100 * x, 1) if shares(str(key[0]), str(key[1]), names) else (x, 2) for key, x in rows.items()]
     texts = [Cell(f"> {MOST}" if d == 1 and x > MOST else number(x, d), {"": x}) for x, d in scaled]
     return pd.Series(texts, rows.index, dtype=object)
 
