@@ -28,7 +28,6 @@ Tests
     sign_flip_saddlepoint      `sign_flip_test` without drawing
     blocked_saddlepoint        `blocked_permutation` without drawing
     coin_cdf, coin_ppf         of the number of heads, for sign tests
-    adjust_directions          Shaffer, for pairs of one-sided tests
     adjust_p_values            Holm, Benjamini-Hochberg, Benjamini-Yekutieli
     simultaneous_t             critical t of all pairs at once (Sidak)
 
@@ -100,7 +99,7 @@ if TYPE_CHECKING:
     )
     from judgebook.statistics.intervals import Interval, Replicates, Sampling, exact_binomial, generator, jackknife_t
     from judgebook.statistics.logit import FirthFit, LogitFit, fit_firth, fit_logit
-    from judgebook.statistics.multiplicity import adjust_directions, adjust_p_values, simultaneous_t
+    from judgebook.statistics.multiplicity import adjust_p_values, simultaneous_t
     from judgebook.statistics.ordinal_mixed import OrdinalMixedFit, fit_ordinal_mixed
     from judgebook.statistics.parallel import run_tasks
     from judgebook.statistics.permutation import Permutation, blocked_permutation, permutation_test, sign_flip_test
@@ -131,7 +130,7 @@ _MODULES = {
     ],
     "intervals": ["Interval", "Replicates", "Sampling", "exact_binomial", "generator", "jackknife_t"],
     "logit": ["FirthFit", "LogitFit", "fit_firth", "fit_logit"],
-    "multiplicity": ["adjust_directions", "adjust_p_values", "simultaneous_t"],
+    "multiplicity": ["adjust_p_values", "simultaneous_t"],
     "ordinal_mixed": ["OrdinalMixedFit", "fit_ordinal_mixed"],
     "parallel": ["run_tasks"],
     "permutation": ["Permutation", "blocked_permutation", "permutation_test", "sign_flip_test"],
@@ -158,7 +157,6 @@ __all__ = [
     "Permutation",
     "Replicates",
     "Sampling",
-    "adjust_directions",
     "adjust_p_values",
     "all_r2",
     "backward_elimination",
