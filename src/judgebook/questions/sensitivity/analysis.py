@@ -16,7 +16,7 @@ from judgebook.questions.performance import leading
 from judgebook.questions.sensitivity import placebo, significance, system_tests
 from judgebook.questions.sensitivity.judged_groups import JudgedGroup
 from judgebook.questions.sensitivity.question import Sensitivity
-from judgebook.study.results import Results, collect
+from judgebook.study.results import Results, collect, mark_primary
 
 #: tests that are made as published, one per method
 PUBLISHED = ("z", "student", "sign")
@@ -44,7 +44,8 @@ def analyse(judged: Sequence[JudgedGroup], options: Sensitivity, *, draw_seed: i
         first = next(one for one in judged if one.corpus == corpus)
         if not first.weighted:
             parts.append(type_i_errors(first, options, seed=draw_seed))
-    return collect(*parts)
+    results = collect(*parts)
+    return mark_primary(results, system_difference=results["system_difference"].iloc[:0])  # reports answer by the fits
 
 
 def tests(judged: JudgedGroup) -> Results:
