@@ -20,8 +20,8 @@ from scipy.special import expit, logit
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src")]
 
+from judgebook.questions.fragility import differences  # noqa: E402
 from judgebook.questions.performance import rates  # noqa: E402
-from judgebook.questions.sensitivity import differences  # noqa: E402
 from judgebook.statistics.intervals import Sampling  # noqa: E402
 
 #: share of dialogues that are bad; an annotator marks these, and others, with such a chance

@@ -38,16 +38,10 @@ class Page(NotebookPage):
         yield without_means(self.annotations, self.labels)
 
     def procedures(self) -> Section:
-        yield from (tables.procedures(self.results, self.names, self.level), tables.harder(self.results))
-
-    def variants(self) -> Section:
-        yield tables.variants(self.results, self.names)
+        yield tables.procedures(self.results, self.names, self.level)
 
     def type_i_errors(self) -> Section:
         yield from (figures.rejections(self.results, self.names), tables.rejections(self.results, self.names))
-
-    def power(self) -> Section:
-        yield from (figures.power(self.results, self.names), findings.power(self.results, self.names))
 
     def coverage(self) -> Section:
         yield from (figures.coverage(self.results, self.names, self.level), findings.alpha(self.results, self.level))

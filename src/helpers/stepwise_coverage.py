@@ -5,7 +5,7 @@ from judgebook.questions.validity.coverage_page import CoverageSections
 from judgebook.statistics import Sampling
 from judgebook.study.results import collect
 
-NEEDED = ("02_collection_stats", "03_iaa", "04_importance", "05_sensitivity")
+NEEDED = ("02_collection_stats", "03_iaa", "04_importance", "07_bot_performance")
 
 
 class Page(CoverageSections):
@@ -28,7 +28,7 @@ class Page(CoverageSections):
         results, self.selected = self.analysed(
             analysis.analyse_coverage,
             self.targets,
-            [self.run.read_results(name, without=label_selection.OF_PAIRS) for name in NEEDED],
+            [self.run.read_results(name) for name in NEEDED],
             self.labels,
             options=self.study.coverage,
             thresholds=self.study.label_selection,

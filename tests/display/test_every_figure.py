@@ -82,37 +82,15 @@ def of_performance(size: Size) -> Iterator[Plot]:
 def of_sensitivity(size: Size) -> Iterator[Plot]:
     names = size.names
     judged = [SimpleNamespace(corpus="main", group=g) for g in names.titles["group"]]
-    tests = []
-    for test, sample in (("student", "draw"), ("session", None)):
-        rows = made("system_difference", size, of="pair", low=-1, high=1, odd=False, test=test, sample=sample)
-        rng = np.random.default_rng(len(test))
-        tests.append(
-            rows.assign(
-                p_value=rng.uniform(0, 1, len(rows)) ** 3, p_adjusted=rng.uniform(0, 1, len(rows)), n_dialogues=32
-            )
-        )
-    tests[1]["n_dialogues"] = None
-    equal = made("equivalence", size, of="pair", odd=False, margin=0.2)
-    equal = equal.assign(p_value=0.5, p_adjusted=np.random.default_rng(0).uniform(0, 1, len(equal)))
-    results = collect(
-        *tests,
-        equal,
-        made("smallest_margin", size, of="pair", low=0.1, high=3, odd=False, margin=0.2, scale="d"),
-        made(
-            "null_rejection",
-            size,
-            odd=False,
-            high=0.3,
-            test=["student", "session", "dialogue_welch"],
-            alpha=0.05,
-            n_dialogues=32,
-        ),
-        made("power", size, odd=False, test="clustered_t", alpha=0.05, n_dialogues=[8, 16, 32, 64], effect="shrunken"),
-    )
+    rng = np.random.default_rng(7)
+    given = {"of": "pair", "low": -1, "high": 1, "odd": False}
+    drawn = made("system_difference", size, **given, test="student", sample="draw", n_dialogues=32)
+    drawn = drawn.assign(p_value=rng.uniform(0, 1, len(drawn)) ** 3)
+    fits = made("contrast", size, **given)
+    errors = made("null_rejection", size, odd=False, high=0.3, test="student", alpha=0.05, n_dialogues=32)
+    results = collect(drawn, fits.assign(p_adjusted=rng.uniform(0, 1, len(fits))), errors)
     yield from flat(shown.each(sensitivity.significance, results, judged, names, "significance"))
-    yield from flat(shown.each(sensitivity.equivalence, results, judged, names, "equivalence"))
     yield from flat(shown.each(partial(sensitivity.type_i_errors, n_runs=1000), results, judged, names, "errors"))
-    yield from flat(shown.each(sensitivity.power, results, judged, names, "power"))
 
 
 def of_agreement(size: Size) -> Iterator[Plot]:

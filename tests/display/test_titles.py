@@ -99,10 +99,13 @@ def titled():
             "1 of 3 annotators stands out from the others",
         ),
         (
-            sensitivity.significance_title(with_p(0.01, 0.2, NAN), "permutation test"),
-            "1 of 2 differences between systems is significant by the permutation test, adjusted for",
+            sensitivity.significance_title(pd.DataFrame({"sure": [True, False]})),
+            "1 of 2 differences between systems is decided by the fits, all pairs of a label",
         ),
-        (sensitivity.significance_title(with_p(0.2, NAN), "t test"), "The difference between the two systems is not "),
+        (
+            sensitivity.significance_title(pd.DataFrame({"sure": [False]})),
+            "The difference between the two systems is not",
+        ),
         (
             techniques.rates_title(ends((0.55, 0.7), (0.2, 0.4), (0.4, 0.6))),
             "2 of 3 win rates are clearly above or below",

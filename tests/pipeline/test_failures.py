@@ -92,7 +92,7 @@ def tiny(tmp_path, monkeypatch):
         ({"knobs": {"sead": "seeds.bootstrap"}}, "'sead' is not in its parameters cell; known: study, run_id, seed"),
         ({"knobs": {"seed": "title"}}, "seed: expected int, found 'My study'"),
         ({"knobs": {"seed": "seeds.bootstrp"}}, "'seeds.bootstrp' is not in the YAML"),
-        ({"needs": ["02_b"]}, "needs '02_b', which does not come before it"),
+        ({"needs": ["02_b"]}, "needs '02_b', which there is not"),
         ({"requires": ["miracles"]}, "requires 'miracles'; there are repeated"),
     ],
 )

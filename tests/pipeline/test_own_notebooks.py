@@ -150,7 +150,7 @@ def test_it_stands_where_its_number_says_and_audit_does_without(monkeypatch, tmp
     [
         ("20_a", "20_b{}", "notebooks/20_a: expected the name of its file first"),
         ("03_iaa", "03_iaa{}", "03_iaa: a notebook of the project has this name"),
-        ("20_a", '20_a{, needs=["80_x"]}', "20_a: needs '80_x', which does not come"),
+        ("20_a", '20_a{, needs=["80_x"]}', "20_a: needs '80_x', which there is not"),
         ("20_a", "20_a{}\njb.open_study(study)", "20_a: it reads by open_study, which no declaration covers"),
     ],
 )

@@ -66,9 +66,9 @@ def agreement_of(told: Told) -> Results:
 
 def sensitivity_of(told: Told) -> Results:
     scored = with_means(told.passed, told.labels)
-    judged = judged_groups.groups(scored, told["dialogues"], systems=told.systems, pick_seed=1)
+    judged = judged_groups.groups(scored, systems=told.systems, pick_seed=1)
     options = told.study.sensitivity.model_copy(update={"n_draws": 20, "null_runs": 5})
-    return sensitivity.analyse(judged, options, told.labels, told.study.margins, permute_seed=1, draw_seed=1)
+    return sensitivity.analyse(judged, options, draw_seed=1)
 
 
 def performance_of(told: Told) -> Results:
@@ -192,7 +192,6 @@ MOVES = (
         (*NAMES, "joined"),
         frozenset({"estimate"}) | TEST | INTERVAL,
         {
-            "sensitivity": ("n_significant .*test=session", "system_difference test=(session|clustered_t)"),
             "performance": ("first_place_share",),
             "groups": ("conclusion_count", "group_difference_null exchange=judgement",
                    "group_difference_test exchange=judgement", "robustness of=correlation",
@@ -208,8 +207,7 @@ MOVES = (
         {
             "importance": ("coefficient", "corrected_r", "f_test", "firth_coefficient", "importance_rank",
                    "label_intercorrelation", "llr", "mcfadden_r2", "r", "r2", "repeat_reliability", "separated"),
-            "sensitivity": ("n_significant", "null_rejection", "system_difference sample=pick",
-                   "system_difference test=(sign|student|welch|z)"),
+            "sensitivity": ("n_significant", "null_rejection", "system_difference"),
             "performance": ("mean interval=(independent|picks)", "rate interval=(independent|picks)", "rate_summary",
                    "share interval=(independent|picks)"),
             "groups": ("alpha raters=one_each", "group_difference resample=score",

@@ -19,21 +19,20 @@ def facts(monkeypatch):
 
 def test_comparisons_of_systems(facts):
     effects = [BASE | {"label": label, "effect": d} for label, d in (("one", 0.0), ("two", 0.5), ("three", -0.1))]
-    base = BASE | {"statistic": "system_difference", "estimate": 1.0}
-    rows = pd.DataFrame([base | {"label": label, "test": test, "p_value": p, "p_adjusted": q}
-                         for label, test, p, q in (("one", "session", 0.04, 0.2), ("one", "z", 0.01, 0.03),
-                                                   ("one", "welch", 0.01, 0.03), ("two", "session", 0.01, 0.03),
-                                                   ("three", "session", 0.01, 0.03))])  # fmt: skip
+    base = BASE | {"statistic": "system_difference", "test": "z", "estimate": 1.0}
+    tests = pd.DataFrame([base | {"label": label, "p_value": p} for label, p in (("one", 0.01), ("two", 0.6))])
+    fits = pd.DataFrame([BASE | {"statistic": "contrast", "label": label, "estimate": 1.0, "ci_low": low, "ci_high": 2}
+                         for label, low in (("one", -0.1), ("two", 0.1), ("three", 0.1), ("four", None))])  # fmt: skip
     # the same from the other side, and on a draw, which is left out
-    turned = rows[rows["label"] == "two"].assign(system="b", system_b="a", estimate=-1.0, p_adjusted=0.5)
-    drawn = rows.assign(n_dialogues=3, sample="draw")
-    recovery.of_sensitivity(collect(rows, turned, drawn), {"effects": effects})
+    turned = fits[fits["label"] == "two"].assign(system="b", system_b="a", estimate=-1.0, ci_low=-2.0, ci_high=0.1)
+    drawn = tests.assign(n_dialogues=3, sample="draw")
+    recovery.of_sensitivity(collect(tests, fits, turned, drawn), {"effects": effects})
     found = facts["sensitivity"]
-    assert found["equal"] == {"n": 1, "found": 1, "adjusted": 0}
-    assert found["published"] == {"n": 1, "found": 1, "adjusted": 1}
-    assert found["large"] == {"n": 2, "found": 2, "adjusted": 1}
+    assert found["equal"] == {"n": 1, "found": 0}
+    assert found["published"] == {"n": 1, "found": 1}
+    assert found["large"] == {"n": 2, "found": 1}
     assert found["wrong"] == 0
-    recovery.of_sensitivity(collect(rows.assign(estimate=-1.0)), {"effects": effects})
+    recovery.of_sensitivity(collect(tests, fits.assign(estimate=-1.0)), {"effects": effects})
     assert facts["sensitivity"]["wrong"] == 1
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from judgebook.statistics.multiplicity import ADJUSTMENTS, adjust_directions, adjust_p_values, simultaneous_t
+from judgebook.statistics.multiplicity import ADJUSTMENTS, adjust_p_values, simultaneous_t
 
 STATSMODELS = {"holm": "holm", "bh": "fdr_bh", "by": "fdr_by"}
 P = [0.01, 0.02, 0.03, 0.04, 0.05]
@@ -59,22 +59,6 @@ def test_one_difference_has_students_critical_value_and_many_have_sidaks():
     assert simultaneous_t(np.array([3.0, 30.0]), 6) == pytest.approx(stats.t.ppf(1 - level / 2, [3, 30]))
 
 
-def test_of_two_directions_only_one_counts():
-    """By hand: four hypotheses of two pairs count as two, and as one when both of a pair are rejected."""
-    p = np.array([[0.01, 0.9], [0.02, 0.001], [np.nan, 0.5]])
-    assert adjust_directions(p)[:2] == pytest.approx(np.array([[0.02, 0.9], [0.04, 0.002]]))
-    assert np.isnan(adjust_directions(p)[2]).all()
-    assert adjust_directions(np.array([[0.01, 0.02], [0.03, 0.9]])) == pytest.approx(
-        np.array([[0.02, 0.04], [0.04, 0.9]])
-    )
-
-
-def test_two_directions_show_what_holm_shows_by_the_larger_of_each():
-    p = np.random.default_rng(1).random((200, 5, 2)) ** 4
-    both = np.array([adjust_directions(one).max(axis=1) for one in p])
-    assert (both <= adjust_p_values(p.max(axis=2)) + 1e-12).all()
-
-
 @pytest.mark.parametrize(("m", "n"), [(10, 8), (20, 13)])
 def test_of_systems_on_few_prompts_all_differences_hold_at_once(m, n):
     """Equal systems, each with a response to every prompt: drawn from the estimated covariance, which has a rank below
@@ -86,12 +70,3 @@ def test_of_systems_on_few_prompts_all_differences_hold_at_once(m, n):
         t = gap.mean(axis=0) / (gap.std(axis=0, ddof=1) / np.sqrt(n))
         held += np.abs(t).max() <= simultaneous_t(n - 1.0, len(i))
     assert 0.95 - monte_carlo(0.95, runs) < held / runs < 0.985
-
-
-def test_directions_at_the_border_are_wrong_in_at_most_five_percent_of_families():
-    """Of ten pairs at the margin one direction is true and the other far from it."""
-    rng = np.random.default_rng(2)
-    wrong = [
-        (adjust_directions(np.column_stack([rng.random(10), np.zeros(10)]))[:, 0] < 0.05).any() for _ in range(4000)
-    ]
-    assert 0.035 < np.mean(wrong) < 0.062

@@ -12,11 +12,12 @@ from conftest import ROOT
 
 from judgebook.pipeline.audit.writing import answered
 from judgebook.questions.performance import leading
+from judgebook.questions.performance.leading import DIFFER, FEW
 from judgebook.study.results import where
 from judgebook.summary import analysis, findings
 from judgebook.summary.evidence import PERFORMANCE
 from judgebook.summary.next_steps import steps
-from judgebook.summary.pairs.analysis import DIFFER, FEW, comparisons
+from judgebook.summary.pairs.analysis import comparisons
 
 SECONDS = 60
 RATINGS = """\

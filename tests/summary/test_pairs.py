@@ -5,12 +5,13 @@ import pandas as pd
 import pytest
 
 from judgebook.annotations.population import Population
+from judgebook.questions.performance.leading import ALIKE, DIFFER, FEW, NOT_WORSE, SLIGHTLY, UNDECIDED
 from judgebook.study import params
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import ANNOTATIONS, conform
 from judgebook.summary.evidence import NOTEBOOKS, PERFORMANCE, Evidence
 from judgebook.summary.pairs import words
-from judgebook.summary.pairs.analysis import ALIKE, DIFFER, FEW, NOT_WORSE, OPEN, SLIGHTLY, comparisons
+from judgebook.summary.pairs.analysis import comparisons
 
 YAML = """\
 title: S
@@ -23,7 +24,7 @@ systems: {a: "Alpha <i>", b: Beta, c: Gamma}
 """
 PART = {"corpus": "main", "group": "all", "method": "dialogue_rating"}
 PAIRS = [("a", "b"), ("a", "c"), ("b", "c")]
-HIGHER, OPEN_, MISSING = (0.1, 0.9), (-0.1, 0.9), (np.nan, np.nan)
+HIGHER, UNDECIDED_, MISSING = (0.1, 0.9), (-0.1, 0.9), (np.nan, np.nan)
 
 
 @pytest.fixture(scope="module")
@@ -63,9 +64,9 @@ def verdicts(one):
 
 @pytest.mark.parametrize("others", [True, False])
 def test_the_simultaneous_interval_decides(study, others):
-    found = evidence(study, rows_of("fluent", OPEN_, HIGHER, MISSING), others=others)
+    found = evidence(study, rows_of("fluent", UNDECIDED_, HIGHER, MISSING), others=others)
     (one,) = comparisons(found)
-    assert verdicts(one) == [OPEN, DIFFER, FEW]
+    assert verdicts(one) == [UNDECIDED, DIFFER, FEW]
     assert (one.people.others, one.place) == (others, 0)
     about = words.compared(found)[0].about
     whom = "other annotators like these" if others else "these annotators only"
@@ -75,7 +76,7 @@ def test_the_simultaneous_interval_decides(study, others):
 
 def test_without_a_margin_nothing_is_equivalent(study):
     (one,) = comparisons(evidence(study, rows_of("fluent", (-0.01, 0.01), (0.01, 0.02), (-0.02, -0.01))))
-    assert verdicts(one) == [OPEN, DIFFER, DIFFER]
+    assert verdicts(one) == [UNDECIDED, DIFFER, DIFFER]
     assert one.rows["margin"].isna().all()
 
 
@@ -88,8 +89,8 @@ def test_without_a_margin_nothing_is_equivalent(study):
         ((0.1, 0.4), DIFFER, "", "Alpha <i> is better"),
         ((-0.2, 0.4), NOT_WORSE, "a", "open, but Alpha <i> is not worse by 0.3 points"),
         ((-0.4, 0.2), NOT_WORSE, "b", "open, but Beta is not worse by 0.3 points"),
-        ((-0.4, 0.4), OPEN, "", "cannot be distinguished"),
-        ((-0.3, 0.3), OPEN, "", "cannot be distinguished"),
+        ((-0.4, 0.4), UNDECIDED, "", "cannot be distinguished"),
+        ((-0.3, 0.3), UNDECIDED, "", "cannot be distinguished"),
         (MISSING, FEW, "", "too few data"),
     ],
 )
@@ -114,6 +115,6 @@ def test_verdicts_follow_the_direction_of_the_label(study):
 
 
 def test_nothing_compared_no_finder(study):
-    found = evidence(study, rows_of("fluent", OPEN_, OPEN_, OPEN_))
+    found = evidence(study, rows_of("fluent", UNDECIDED_, UNDECIDED_, UNDECIDED_))
     found.results[PERFORMANCE] = Results()
     assert words.compared(found) == []

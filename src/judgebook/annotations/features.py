@@ -22,7 +22,7 @@ from judgebook.study.schema import ITEM, Annotations, unordered
 from judgebook.study.sections.data import Unit
 
 Frames = dict[str, pd.DataFrame]
-#: dialogues of a system below which notebook 05 does not compare it (as in `sensitivity.contrasts`)
+#: dialogues of a system below which notebook 05 does not compare it (as in `sensitivity.judged_groups`)
 MIN_DIALOGUES = 5
 #: dialogues with a target and predictors below which notebooks 04 and 06 are not run
 MIN_RATED = 10

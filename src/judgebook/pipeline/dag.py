@@ -36,6 +36,7 @@ def load(folder: Path = NOTEBOOKS, *, own: bool = True) -> dict[str, Question]:
         out = {question.notebook: question for question in sorted(every, key=place)}
     if problems := [p for name, question in out.items() for p in _check(name, question, list(out))]:
         raise NotebookError("\n".join(problems))
+    in_turn(list(out), out)
     return out
 
 
@@ -113,8 +114,7 @@ def of(entries: dict[str, Question], study: Study) -> dict[str, Question]:
 
 
 def _check(name: str, entry: Question, names: list[str]) -> list[str]:
-    earlier = names[: names.index(name)]
-    problems = [f"{name}: needs {n!r}, which does not come before it" for n in entry.needs if n not in earlier]
+    problems = [f"{name}: needs {n!r}, which there is not" for n in entry.needs if n not in names]
     # files are attributed to notebooks by this prefix
     problems += [f"{name}: the name begins with that of {n}" for n in names if n != name and name.startswith(f"{n}_")]
     for section in [*entry.own_sections, *entry.knobs.values()]:
@@ -159,7 +159,21 @@ def select(names: list[str], wanted: list[str], entries: dict[str, Question]) ->
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
             raise NotebookError(f"--only: no notebook {want!r}; {hint}")
         chosen.update(hits)
-    for name in reversed(names):
-        if name in chosen:
-            chosen.update(entries[name].needs)
-    return [n for n in names if n in chosen]
+    return [n for n in names if n in in_turn(sorted(chosen), entries)]
+
+
+def in_turn(names: list[str], entries: dict[str, Question]) -> list[str]:
+    """`names` with all they need, each behind what it needs. Raises NotebookError where two need each other."""
+    needed: dict[str, None] = {}
+
+    def add(name: str, before: tuple[str, ...] = ()) -> None:
+        if name in before:
+            raise NotebookError(f"{name}: needs {before[-1]!r}, which needs it")
+        for other in entries[name].needs:
+            if other not in needed:
+                add(other, (*before, name))
+        needed[name] = None
+
+    for name in names:
+        add(name)
+    return [*needed]

@@ -132,7 +132,8 @@ class StudyNodes:
 
     def notebooks(self, selected: list[str], ahead: Collection[str] = ()) -> list[Node]:
         """ahead : those that are analysed before they run (`reading.early`)."""
-        return [self._notebook(name, (ANALYSIS.format(name),) if name in ahead else ()) for name in selected]
+        in_turn = [name for name in dag.in_turn(selected, self.entries) if name in selected]
+        return [self._notebook(name, (ANALYSIS.format(name),) if name in ahead else ()) for name in in_turn]
 
     def _notebook(self, name: str, first: tuple[str, ...]) -> Node:
         entry = self.entries[name]

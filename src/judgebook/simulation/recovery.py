@@ -23,20 +23,25 @@ _PHRASES = Phrases(__package__)
 
 
 def of_sensitivity(results: Results, truth: Truth) -> str:
-    """How many pairs of equal systems, and of systems that differ, the tests of notebook 05 on all dialogues find to
-    differ: the permutation test, and those as published. truth : `effects`, records of a pair and its effect."""
+    """How many pairs of equal systems, and of systems that differ, the fits of notebook 07 and the published tests of
+    notebook 05, on all dialogues, find to differ.
+
+    results : of notebook 05, with `contrast` of notebook 07. truth : `effects`, records of a pair and its effect.
+    """
     true = pd.DataFrame(truth["effects"]).rename(columns={"effect": "true"})
     turned = true.rename(columns={"system": "system_b", "system_b": "system"}).assign(true=-true["true"])
-    rows = results.select("system_difference", sample=None).query("test != 'welch'").dropna(subset="p_value")
-    rows = rows.merge(pd.concat([true, turned]), on=_PAIR)
-    primary, significant, adjusted = rows["test"] == "session", rows["p_value"] < 0.05, rows["p_adjusted"] < 0.05
+    parts = [results.select("system_difference", sample=None).dropna(subset="p_value"), results["contrast"]]
+    rows = pd.concat([part.assign(fit=i == 1) for i, part in enumerate(parts)])
+    rows = rows[~rows["fit"] | rows["ci_low"].notna()].merge(pd.concat([true, turned]), on=_PAIR)
+    fits, decided = rows["fit"], (rows["ci_low"] > 0) | (rows["ci_high"] < 0)
+    decided = decided.where(fits, rows["p_value"] < 0.05)
     equal, large = rows["true"].abs() < 1e-12, (rows["true"].abs() >= LARGE) & rows["method"].ne("comparative")
-    wrong = large & primary & significant & (np.sign(rows["estimate"]) != np.sign(rows["true"]))
+    wrong = large & fits & decided & (np.sign(rows["estimate"]) != np.sign(rows["true"]))
 
     def counts(which: pd.Series) -> dict[str, int]:
-        return {"n": which.sum(), "found": (which & significant).sum(), "adjusted": (which & adjusted).sum()}
+        return {"n": which.sum(), "found": (which & decided).sum()}
 
-    facts = {"equal": counts(equal & primary), "published": counts(equal & ~primary), "large": counts(large & primary)}
+    facts = {"equal": counts(equal & fits), "published": counts(equal & ~fits), "large": counts(large & fits)}
     return _PHRASES.say("sensitivity", n=len(rows), least=LARGE, wrong=wrong.sum(), **facts)
 
 

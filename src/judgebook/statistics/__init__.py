@@ -17,7 +17,6 @@ Intervals
     Sampling                   how often, at which level, from which seed
     jackknife_t                Student's t from leave-one-out values, for few clusters
     exact_binomial             of a proportion (Clopper and Pearson)
-    compare_bounded_means      two means, by bounds that hold for any distribution on the scale
     confidence_sequence        of a mean, valid at every look
     generator                  a stream of random numbers for each seed and name
 
@@ -29,7 +28,6 @@ Tests
     sign_flip_saddlepoint      `sign_flip_test` without drawing
     blocked_saddlepoint        `blocked_permutation` without drawing
     coin_cdf, coin_ppf         of the number of heads, for sign tests
-    adjust_directions          Shaffer, for pairs of one-sided tests
     adjust_p_values            Holm, Benjamini-Hochberg, Benjamini-Yekutieli
     simultaneous_t             critical t of all pairs at once (Sidak)
 
@@ -79,7 +77,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from judgebook.statistics.bounded_means import compare_bounded_means
     from judgebook.statistics.clusters import (
         Covariance,
         clustered_covariance,
@@ -102,7 +99,7 @@ if TYPE_CHECKING:
     )
     from judgebook.statistics.intervals import Interval, Replicates, Sampling, exact_binomial, generator, jackknife_t
     from judgebook.statistics.logit import FirthFit, LogitFit, fit_firth, fit_logit
-    from judgebook.statistics.multiplicity import adjust_directions, adjust_p_values, simultaneous_t
+    from judgebook.statistics.multiplicity import adjust_p_values, simultaneous_t
     from judgebook.statistics.ordinal_mixed import OrdinalMixedFit, fit_ordinal_mixed
     from judgebook.statistics.parallel import run_tasks
     from judgebook.statistics.permutation import Permutation, blocked_permutation, permutation_test, sign_flip_test
@@ -123,7 +120,6 @@ if TYPE_CHECKING:
 
 #: where the public names are
 _MODULES = {
-    "bounded_means": ["compare_bounded_means"],
     "clusters": [
         *("Covariance", "clustered_covariance", "clustered_variances", "effective_number", "jackknife_covariance"),
         "pair_df",
@@ -134,7 +130,7 @@ _MODULES = {
     ],
     "intervals": ["Interval", "Replicates", "Sampling", "exact_binomial", "generator", "jackknife_t"],
     "logit": ["FirthFit", "LogitFit", "fit_firth", "fit_logit"],
-    "multiplicity": ["adjust_directions", "adjust_p_values", "simultaneous_t"],
+    "multiplicity": ["adjust_p_values", "simultaneous_t"],
     "ordinal_mixed": ["OrdinalMixedFit", "fit_ordinal_mixed"],
     "parallel": ["run_tasks"],
     "permutation": ["Permutation", "blocked_permutation", "permutation_test", "sign_flip_test"],
@@ -161,7 +157,6 @@ __all__ = [
     "Permutation",
     "Replicates",
     "Sampling",
-    "adjust_directions",
     "adjust_p_values",
     "all_r2",
     "backward_elimination",
@@ -177,7 +172,6 @@ __all__ = [
     "clustered_variances",
     "coin_cdf",
     "coin_ppf",
-    "compare_bounded_means",
     "confidence_sequence",
     "correlate",
     "effective_number",

@@ -50,32 +50,6 @@ def adjust_p_values(p_values: np.ndarray, method: str = "holm") -> np.ndarray:
     return back
 
 
-def adjust_directions(p_values: np.ndarray) -> np.ndarray:
-    """Adjusted p-values of pairs of one-sided tests, of which at most one null hypothesis of a pair can be true.
-
-    By Shaffer's procedure: as Holm's, but of the hypotheses not rejected yet only as many count as can be true
-    together, one of each pair. What Holm's procedure rejects by the larger p-value of each pair, this one rejects too.
-
-    p_values : (m, 2); a pair with a missing one stays missing and does not count.
-
-    References
-    ----------
-    Shaffer 1986, Modified sequentially rejective multiple test procedures, JASA 81, 826-831 (procedure S1).
-
-    Examples
-    --------
-    >>> adjust_directions(np.array([[0.01, 0.9], [0.02, 0.001]])).round(6).tolist()
-    [[0.02, 0.9], [0.04, 0.002]]
-    """
-    p = np.where(np.isnan(p_values).any(axis=1, keepdims=True), np.nan, np.asarray(p_values, dtype=float))
-    out, left, least = np.full(p.shape, np.nan), np.where(np.isnan(p[:, 0]), 0, 2), 0.0
-    for place in np.argsort(p, axis=None)[: left.sum()]:
-        pair, side = divmod(int(place), 2)
-        least = min(max(least, p[pair, side] * np.count_nonzero(left)), 1.0)
-        out[pair, side], left[pair] = least, left[pair] - 1
-    return out
-
-
 def simultaneous_t(df: np.ndarray | float, n_pairs: int, confidence: float = 0.95) -> np.ndarray:
     """Critical |t| of each of `n_pairs` differences, for statements that hold for all of them with `confidence`.
 

@@ -167,8 +167,6 @@ def blocked_permutation(
     *,
     rng: np.random.Generator,
     n_permutations: int = 10_000,
-    studentised: bool | np.ndarray = False,
-    prior: float = 0.0,
 ) -> Permutation:
     """Two-sided permutation test of the difference between two systems: values are exchanged within blocks only.
 
@@ -180,25 +178,11 @@ def blocked_permutation(
         Which of two systems produced the unit.
     blocks : (n,) array
         Within what the null makes units exchangeable: the session. A block of one unit carries no information.
-    studentised : bool, or (m,) for each variable
-        Divide the difference by its standard error, estimated anew in each arrangement, which allows systems to differ
-        in variance (asymptotically; Janssen 1997).
-    prior : float
-        Of how many more units of the smaller system the variance is the common one of both systems: arrangements in
-        which a few units happen not to vary then have no huge t (Tusher, Tibshirani and Chu 2001).
 
     Returns
     -------
     Permutation of the difference a - b (systems a < b) within blocks: least squares with an effect for each block; with
-    one unit of each in a block, the mean difference, and then the test equals `sign_flip_test`. Studentised, of
-    t / sqrt(1 + t²), which is finite where a system does not vary. Without `prior` t has the variance HC2 (MacKinnon
-    and White 1985): it is Welch's in one block, and that of paired differences in pairs.
-
-    References
-    ----------
-    Janssen 1997, Studentized permutation tests for non-i.i.d. hypotheses, Statistics and Probability Letters 36, 9-21.
-    MacKinnon and White 1985, Some heteroskedasticity-consistent covariance matrix estimators, Journal of Econometrics
-    29, 305-325. Tusher, Tibshirani and Chu 2001, Significance analysis of microarrays, PNAS 98, 5116-5121.
+    one unit of each in a block, the mean difference, and then the test equals `sign_flip_test`.
 
     Examples
     --------
@@ -215,13 +199,10 @@ def blocked_permutation(
     if len(names) != 2:
         raise ValueError(f"systems: expected two, found {names.tolist()}")
     order = np.argsort(block, kind="stable")
-    exchange = Exchange(y[order].reshape(len(y), -1), system[order] == 0, block[order])
-    columns = np.broadcast_to(studentised, exchange.residual.shape[1])
+    exchange = _Exchange(y[order].reshape(len(y), -1), system[order] == 0, block[order])
 
     def statistic(chosen: np.ndarray) -> np.ndarray:
-        out = exchange.difference(chosen)
-        out[:, columns] = exchange.sine(chosen, columns, prior)
-        return out.reshape(len(chosen), *y.shape[1:])
+        return exchange.difference(chosen).reshape(len(chosen), *y.shape[1:])
 
     def permute(rng: np.random.Generator, k: int) -> np.ndarray:
         # sorting block number plus a fraction leaves blocks in place and shuffles within them
@@ -234,7 +215,7 @@ def blocked_permutation(
     return permutation_test(observed, permute, rng=rng, n_permutations=n_permutations, exact=exact)
 
 
-class Exchange:
+class _Exchange:
     """Units of two systems in blocks, and what an arrangement of the systems among them says.
 
     Attributes
@@ -259,44 +240,9 @@ class Exchange:
         centred = above - (np.add.reduceat(above, starts, axis=0) / self.size[:, None])[block]
         self.residual = np.where(self.mixed[block][:, None], centred, 0.0)
 
-    @property
-    def balanced(self) -> bool:
-        """Whether every block that holds both systems has as many units of either."""
-        return bool(np.all(2 * self.count[self.mixed] == self.size[self.mixed]))
-
     def difference(self, chosen: np.ndarray) -> np.ndarray:
         """(k, m) least-squares difference of the systems, with an effect for each block."""
         return chosen @ self.residual / self.total
-
-    def of_side(self) -> tuple[np.ndarray, np.ndarray]:
-        """(blocks,) weight of a squared residual in the variance HC2, of the first and of the second system.
-
-        With c the centred indicator and `total` the sum of c², the leverage of a unit is 1 / size + c² / total.
-        """
-        out = []
-        for c in (1 - self.share, self.share):
-            rest = 1 - 1 / self.size - c**2 / self.total
-            out.append(np.where(self.mixed & (rest > 1e-9), c**2 / np.where(rest > 1e-9, rest, 1.0), 0.0))
-        return out[0] / self.total**2, out[1] / self.total**2
-
-    def sine(self, chosen: np.ndarray, columns: np.ndarray, prior: float) -> np.ndarray:
-        """t / sqrt(1 + t²) of each arrangement, (k, columns), without a residual for each arrangement: the sum of
-        q (r - c d)² over units, q of `of_side`, follows from sums over the units chosen."""
-        r, (first, second), p = self.residual[:, columns], self.of_side(), self.share
-        d = chosen @ r / self.total
-        squares, cross = r**2, (first * (1 - p) + second * p)[self.block][:, None] * r
-        variance = second[self.block] @ squares + chosen @ ((first - second)[self.block][:, None] * squares)
-        variance += d * (d * np.sum(self.count * first * (1 - p) ** 2 + (self.size - self.count) * second * p**2))
-        variance -= 2 * d * (chosen @ cross)
-        total = squares.sum(axis=0)
-        fewer = min(self.count[self.mixed].sum(), (self.size - self.count)[self.mixed].sum())
-        df = max(self.size[self.mixed].sum() - self.mixed.sum() - 1, 1)
-        common = np.maximum(total - self.total * d**2, 0) / df / self.total
-        weight = prior / (prior + fewer - 1) if prior else 0.0
-        variance = (1 - weight) * np.maximum(variance, 0) + weight * common
-        variance = np.where(variance > 1e-12 * total / self.total, variance, 0.0)
-        length = np.sqrt(d**2 + variance)
-        return np.where(np.abs(d) > 1e-12 * np.sqrt(total), d / np.where(length > 0, length, 1.0), 0.0)
 
 
 def _above_first(y: np.ndarray, block: np.ndarray) -> np.ndarray:
@@ -307,13 +253,6 @@ def _above_first(y: np.ndarray, block: np.ndarray) -> np.ndarray:
     """
     start = y[np.flatnonzero(np.diff(block, prepend=-1))][block]
     return np.where(np.abs(y - start) <= 1e-12 * np.abs(start), 0.0, y - start)
-
-
-def n_arrangements(systems: np.ndarray, blocks: np.ndarray) -> float:
-    """How many exchanges of two systems (0 and 1) within blocks there are; infinite where counting them is no use."""
-    block = np.unique(blocks, return_inverse=True)[1]
-    size = np.bincount(block)
-    return _number(list(zip(size.tolist(), np.bincount(block, systems).astype(int).tolist(), strict=True)))
 
 
 def _number(sides: list[tuple[int, int]]) -> float:

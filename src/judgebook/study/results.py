@@ -8,7 +8,7 @@ its inverse. No other code reads or writes `condition`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +16,6 @@ from typing import Any, Concatenate, ParamSpec, TypeAlias
 
 import numpy as np
 import pandas as pd
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from judgebook import codes
@@ -261,13 +260,12 @@ def _value(text: str) -> str:
     return text.replace("%3B", ";").replace("%25", "%")
 
 
-def read(path: Path, without: Collection[str] = ()) -> Results:
-    """`Results` from a file. without : statistics that are not read, as some have a row for each pair of systems."""
-    filters = ~pc.field("statistic").isin([*without]) if without else None
+def read(path: Path) -> Results:
+    """`Results` from a file."""
     # an earlier version may have stored fewer columns
     there = {*pq.read_schema(path).names}
     wanted_columns = ["statistic", "condition", *IDS, *(column for column in VALUES if column in there)]
-    return unfold(pd.read_parquet(path, columns=wanted_columns, filters=filters))
+    return unfold(pd.read_parquet(path, columns=wanted_columns))
 
 
 def stored_counts(path: Path) -> dict[str, int]:

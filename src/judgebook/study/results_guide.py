@@ -42,9 +42,8 @@ notebook that was left out of it keeps results from its own settings, and its pa
 files: the same rows, with the keys of a statistic in the column `condition`.
 
 A difference is that of `system` minus `system_b`, on the scale of the label, and each pair is stored once: turn the
-sign to ask about `system_b`, and where less of a label is better (its `direction` is -1). `primary` marks the tests and
-detectable differences of notebook 05, alpha, Gwet's AC, the reliability of means, and rates, means and shares: one row
-for each thing that is estimated.
+sign to ask about `system_b`, and where less of a label is better (its `direction` is -1). `primary` marks
+alpha, Gwet's AC, the reliability of means, and rates, means and shares: one row for each thing that is estimated.
 
 [Notebooks of your own](own_project.md#a-statistic-of-your-own) store statistics that are not in the list below.
 """

@@ -403,10 +403,9 @@ class Run:
         for suffix in (".parquet", ".csv"):
             write_frame(rows, path.with_suffix(suffix))
 
-    def read_results(self, notebook: str, without: Collection[str] = ()) -> Results:
-        """Results that another notebook of the same run stored. without : statistics that are not read, as some have a
-        row for each pair of systems. Raises AbsentError, which names the command that makes them,
-        and UndeclaredError."""
+    def read_results(self, notebook: str) -> Results:
+        """Results that another notebook of the same run stored. Raises AbsentError, which names the command that makes
+        them, and UndeclaredError."""
         from judgebook.study import results
 
         _declared(self.question, "needs", notebook)
@@ -414,7 +413,7 @@ class Run:
         if not path.is_file():
             made_by = f"`{project.command()} --study {self.key} --only {notebook.partition('_')[0]}`"
             raise AbsentError(f"{self.notebook} needs the results of {notebook}, which are not there: run {made_by}.")
-        return results.read(path, without)
+        return results.read(path)
 
     def results_elsewhere(self, study: str, notebook: str) -> Results | None:
         """Results that a notebook stored for another study; None where it was not run.

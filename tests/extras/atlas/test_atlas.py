@@ -24,7 +24,7 @@ labels:
   fault: {scale: [0, 1], direction: -1}
 metrics: {computed: []}
 bootstrap: {n_resamples: 200}
-sensitivity: {n_draws: 50, n_permutations: 199, null_runs: 20, null_permutations: 99, power_sizes: [8]}
+sensitivity: {n_draws: 50, null_runs: 20}
 planning: {n_runs: 25, n_worlds: 20, looks: 2, most_simulated: 40}
 """
 ABOUT = About(genre="answer", judges={"all": "crowd"}, labels={"quality": "overall", "fault": "safety"})
@@ -90,13 +90,10 @@ def test_claims_stand_only_with_their_sign_and_where_there_is_a_test():
         head | {"system_b": b, "test": "student", "estimate": d, "p_value": p, "p_adjusted": min(1, 4 * p)}
         for b, (d, p) in published.items()
     ]
-    rows += [
-        head | {"system_b": b, "test": "session", "sample": "pick", "estimate": d, "p_value": p, "p_adjusted": 3 * p}
-        for b, (d, p) in picked.items()
-    ]
-    # the test on all judgements would let the second stand
-    rows.append(head | {"system_b": "C", "test": "session", "estimate": 0.5, "p_value": 0.01, "p_adjusted": 0.01})
-    counted = {name: frame[["estimate", "n"]].to_numpy().tolist() for name, frame in claims.rows(collect(rows))}
+    others = [head | {"system_b": b, "estimate": d, "p_value": p, "p_adjusted": 3 * p} for b, (d, p) in picked.items()]
+    tests = {"dialogues": pd.DataFrame(others), "annotators": pd.DataFrame(others[:0], columns=[*others[0]])}
+    found = claims.rows(collect(rows), tests)
+    counted = {name: frame[["estimate", "n"]].to_numpy().tolist() for name, frame in found}
     assert counted["claims"] == [[3.0, 4]]
     assert counted["claims_dialogues"] == [[1.0, 2]]
     assert counted["claims_annotators"] == []
@@ -112,7 +109,7 @@ def test_claims_stand_in_another_run_of_the_same_systems(place, runs):
     tests = [("one", "B", 1, 0.01), ("one", "C", 1, 0.01), ("one", "D", 1, 0.01), ("two", "B", 1, 0.02)]
     tests += [("two", "C", -1, 0.02), ("two", "D", 1, 0.5), ("two", "E", 1, 0.01), ("three", "D", 1, 0.01)]
     rows = [head | {place: run, "system_b": b, "estimate": float(sign), "p_value": p} for run, b, sign, p in tests]
-    counted = {name: frame.set_index(place)[["estimate", "n"]] for name, frame in claims.rows(collect(rows), runs)}
+    counted = {name: frame.set_index(place)[["estimate", "n"]] for name, frame in claims.rows(collect(rows), {}, runs)}
     assert counted["claims_rerun"].T.to_dict("list") == {"one": [1.0, 3.0], "two": [1.0, 2.0]}
     assert counted["adjusted_claims_rerun"].empty
 

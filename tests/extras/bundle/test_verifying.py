@@ -154,7 +154,7 @@ def test_the_code_of_the_page_does_what_it_says(made, monkeypatch):
 def test_a_notebook_that_needs_a_skipped_one_is_asked_for_where_the_run_asked_for_it():
     """Notebook 06 needs three that run, and 04, for which nobody rated their own dialogues."""
     profile = {"features": {need: "No." for need in declared()["04_importance"].requires}}
-    executed = ["02_collection_stats", "03_iaa", "05_sensitivity"]
+    executed = ["02_collection_stats", "03_iaa", "07_bot_performance"]
     assert verifying._skipped(profile, executed) == ["06_stepwise_coverage"]
     assert verifying._skipped(profile, executed[:2]) == []
 

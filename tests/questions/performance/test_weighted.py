@@ -7,10 +7,10 @@ from fixtures.made_annotations import comparisons, ratings
 from scipy import stats
 
 from judgebook.annotations import scores
+from judgebook.questions.fragility import differences
 from judgebook.questions.performance import davidson, rates
 from judgebook.questions.performance.fitted import standardised
 from judgebook.questions.performance.rates import composition
-from judgebook.questions.sensitivity import differences
 from judgebook.statistics.clusters import clustered_variances
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.results import collect

@@ -1,6 +1,5 @@
 import warnings
 from dataclasses import replace
-from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -26,9 +25,9 @@ def sums(x):
 
 @pytest.fixture(scope="module")
 def study():
-    annotations, talked = annotate(np.random.default_rng(1), n_interactors=20, per_interactor=4, effect=0.3)
+    annotations, _ = annotate(np.random.default_rng(1), n_interactors=20, per_interactor=4, effect=0.3)
     picked = pick_one(annotations[annotations["group"] == "ext"], np.random.default_rng(0))
-    return picked, values.dialogue_values(picked), talked
+    return picked, values.dialogue_values(picked)
 
 
 def test_published_tests_equal_r():
@@ -86,7 +85,7 @@ def test_a_panel_by_hand():
 
 
 def test_comparisons_are_turned_to_the_order_of_systems(study):
-    picked, found, _ = study
+    picked, found = study
     data = panels.panel(found, "comparative", systems=["d", "c", "b", "a"])
     assert (data.unit, data.published_test) == ("pair", "sign")
     assert (data.system < data.system_b).all()
@@ -96,7 +95,7 @@ def test_comparisons_are_turned_to_the_order_of_systems(study):
 
 
 def test_p_values_of_all_pairs_equal_a_loop(study):
-    picked, found, _ = study
+    picked, found = study
     marks = picked[picked["method"] == "behavior"]
     data = panels.panel(found, "behavior")
     p, difference = contrasts.draw_p_values(data, "z")
@@ -118,7 +117,7 @@ def test_p_values_of_all_pairs_equal_a_loop(study):
 
 
 def test_weights_count_rows(study):
-    _, found, _ = study
+    _, found = study
     data = panels.panel(found, "dialogue_likert")
     rng = np.random.default_rng(0)
     weights = rng.integers(0, 3, (4, len(data.system)))
@@ -129,49 +128,8 @@ def test_weights_count_rows(study):
             assert p[d] == pytest.approx(again[0])
 
 
-@pytest.mark.parametrize("within", ["session", "interactor"])
-def test_session_normal_has_the_moments_of_full_enumeration(within):
-    system = np.array([0, 1, 0, 1, 0, 1, 1, 0, 1])
-    session = np.array([0, 0, 1, 1, 2, 3, 4, 5, 6])
-    people = np.array(list("uuvvuuvvv"))
-    value = np.array([1, 3, 2, 2.5, 4, 1, 0, 2, 5])
-    data = panel_of(system, value, session, people)
-    block = contrasts.blocks(data, within)
-    # sessions 0 and 1 met both; the dialogues of the others are exchanged throughout, or within u and v
-    together = [{0, 1}, {2, 3}, {4, 5, 6, 7, 8}] if within == "session" else [{0, 1}, {2, 3}, {4, 5}, {6, 7, 8}]
-    assert [set(np.flatnonzero(block == b)) for b in dict.fromkeys(block)] == together
-    # sums of the first system's values, less their expectation, under every arrangement within blocks
-    centred, left = value - pd.Series(value).groupby(block).transform("mean").to_numpy(), np.flatnonzero(system == 0)
-    ways = [combinations(np.flatnonzero(block == b), int((block[left] == b).sum())) for b in set(block)]
-    every = [sum(centred[list(rows)].sum() for rows in chosen) for chosen in product(*ways)]
-    p, _ = contrasts.draw_p_values(data, "session", within=within)
-    assert p[0, 0, 0] == pytest.approx(2 * stats.norm.sf(abs(centred[left].sum()) / np.std(every)))
-
-
-def test_session_normal_in_draws_and_with_missing_labels():
-    rng = np.random.default_rng(2)
-    system, session = np.tile([0, 1], 40), np.repeat(np.arange(40), 2)
-    session[40:] = 100 + np.arange(40)
-    value = rng.normal(size=(80, 2))
-    value[rng.random(80) < 0.2, 1] = np.nan
-    data = panel_of(system, value, session, labels=("x", "y"))
-    weights = (rng.random((3, 80)) < 0.6).astype(int)
-    p, _ = contrasts.draw_p_values(data, "session", weights)
-    for d in range(3):
-        for j in range(2):
-            kept = (weights[d] > 0) & ~np.isnan(value[:, j])
-            one = panel_of(system[kept], value[kept, j], session[kept])
-            assert p[d, 0, j] == pytest.approx(contrasts.draw_p_values(one, "session")[0][0, 0, 0])
-
-
-def test_a_session_test_of_comparisons_is_the_sign_test(study):
-    _, found, _ = study
-    data = panels.panel(found, "comparative")
-    assert np.array_equal(contrasts.draw_p_values(data, "session")[0], contrasts.draw_p_values(data, "sign")[0])
-
-
 def test_what_does_not_go_together_is_refused(study):
-    _, found, _ = study
+    _, found = study
     data = panels.panel(found, "behavior")
     with pytest.raises(ValueError, match="expected one of z, student"):
         contrasts.draw_p_values(data, "anova")

@@ -1,9 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures.panels import panel_of
 from fixtures.session_study import annotate
-from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from judgebook.annotations import dialogue_values as values
@@ -18,14 +16,14 @@ METHODS = ("behavior", "dialogue_likert", "comparative")
 
 @pytest.fixture(scope="module")
 def picked():
-    annotations, talked = annotate(np.random.default_rng(1), n_interactors=30, per_interactor=4, effect=0.5)
-    return pick_one(annotations[annotations["group"] == "ext"], np.random.default_rng(0)), talked
+    annotations, _ = annotate(np.random.default_rng(1), n_interactors=30, per_interactor=4, effect=0.5)
+    return pick_one(annotations[annotations["group"] == "ext"], np.random.default_rng(0))
 
 
 @pytest.fixture(scope="module")
 def panels(picked):
-    found = values.dialogue_values(picked[0])
-    return [panel(found, m, interactor=picked[1]) for m in METHODS]
+    found = values.dialogue_values(picked)
+    return [panel(found, m) for m in METHODS]
 
 
 def test_published_tests_have_a_row_for_each_pair_and_label(panels):
@@ -35,38 +33,6 @@ def test_published_tests_have_a_row_for_each_pair_and_label(panels):
     p, difference = contrasts.draw_p_values(panels[0], "z")
     assert (row["p_value"], row["estimate"]) == (p[0, 0, 0], difference[0, 0, 0])
     assert row["n"] == 5 * row["n_clusters"]
-
-
-def test_a_session_test_of_comparisons_is_the_mid_p_sign_test_when_enumerated(picked):
-    rows = picked[0][picked[0]["method"] == "comparative"].groupby(["system", "system_b"]).head(6)
-    data = panel(values.dialogue_values(rows), "comparative")
-    found = system_tests.session_tests(data, seed=1, n_permutations=100)
-    for i, (a, b) in enumerate(data.pairs):
-        scores = data.total[data.rows_of(a, b), 0]
-        row = found.iloc[i]
-        assert row["estimate"] == pytest.approx(scores.mean())
-        # 2^12 patterns at most are gone through; the observed split counts half (Fagerland et al. 2013, eq. 2)
-        wins, decided = int((scores > 0).sum()), int((scores != 0).sum())
-        ties = stats.binom.pmf(wins, decided, 0.5) * (1 if 2 * wins != decided else 0.5)
-        assert row["p_value"] == pytest.approx(stats.binomtest(wins, decided).pvalue - ties)
-
-
-def test_pairs_that_never_met_have_a_reason():
-    data = panel_of([0, 0, 1, 1], [1, 2, 3, 4], interactor=["u", "u", "v", "v"])
-    found = system_tests.session_tests(data, seed=0, within="interactor")
-    assert found["p_value"].isna().all()
-    assert "there is nothing to exchange" in found["note"].item()
-
-
-def test_missing_labels_leave_the_others_alone():
-    rng = np.random.default_rng(3)
-    value = rng.normal(size=(60, 2))
-    whole = panel_of(np.tile([0, 1], 30), value, np.repeat(np.arange(30), 2), labels=("x", "y"))
-    value[:7, 1] = np.nan
-    part = panel_of(np.tile([0, 1], 30), value, np.repeat(np.arange(30), 2), labels=("x", "y"))
-    a, b = (system_tests.session_tests(d, seed=5, n_permutations=500).set_index("label") for d in (whole, part))
-    assert a.loc["x", "p_value"] == b.loc["x", "p_value"]
-    assert (a.loc["y", "n"], b.loc["y", "n"]) == (60, 53)
 
 
 def test_draws_hold_n_of_each_system_and_the_same_dialogues_for_all_methods(panels):
@@ -124,20 +90,6 @@ def test_counts_of_tests_equal_a_loop(panels):
         assert at["label", "holm"] == (multipletests(part["p_value"], method="holm")[1] < 0.05).sum()
         for theirs, ours in {"holm": "holm", "fdr_bh": "bh", "fdr_by": "by"}.items():
             assert at["all", ours] == (part[theirs] < 0.05).sum()
-
-
-def test_too_many_permutations_are_replaced_by_saddlepoints(panels, monkeypatch):
-    keys = ["system", "system_b", "label"]
-    for data in panels:
-        drawn = system_tests.session_tests(data, seed=1, n_permutations=4000).set_index(keys)
-        monkeypatch.setattr(system_tests, "MOST_DRAWN", 0)
-        found = system_tests.session_tests(data, seed=1, n_permutations=4000).set_index(keys).loc[drawn.index]
-        monkeypatch.undo()
-        assert "note" not in drawn or (drawn["note"] != system_tests.SADDLEPOINT).all()
-        assert (found["note"] == system_tests.SADDLEPOINT).any()
-        assert found["estimate"].to_numpy() == pytest.approx(drawn["estimate"].to_numpy())
-        p, q = found["p_value"].to_numpy(), drawn["p_value"].to_numpy()
-        assert np.all(np.abs(p - q) < 4.5 * np.sqrt(q * (1 - q) / 4000) + 0.06 * q + 1e-3)
 
 
 def test_draws_made_in_parts_are_those_made_at_once(panels, monkeypatch):

@@ -3,38 +3,72 @@
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures.session_study import SYSTEMS, annotate, chats
+from fixtures.session_study import SYSTEMS, annotate
 
 from judgebook.display.names import DisplayNames
-from judgebook.questions.sensitivity import analysis, findings, judged_groups
+from judgebook.questions.sensitivity import analysis, findings, judged_groups, tables
 from judgebook.questions.sensitivity.question import Sensitivity
 from judgebook.study.labels import LABEL_SETS
-from judgebook.study.results import Results
+from judgebook.study.results import Results, collect
 
 METHODS = {"behavior": "ABC-Eval behaviour", "dialogue_likert": "Dialogue Likert", "comparative": "Comparative"}
 NAMES = DisplayNames(
     {(x.method, x.id): x for x in LABEL_SETS["abc_eval"]},
     {"method": METHODS, "group": {}, "system": {s: s.upper() for s in SYSTEMS}},
 )
-OPTIONS = Sensitivity(n_dialogues=12, n_draws=30, n_permutations=300, null_runs=30, null_permutations=99,
-                      power_sizes=[8, 32])  # fmt: skip
+OPTIONS = Sensitivity(n_dialogues=12, n_draws=30, null_runs=30)
 
 
 @pytest.fixture(scope="module")
 def results():
-    annotations, talked = annotate(np.random.default_rng(11), n_interactors=20, per_interactor=4, effect=0.6)
-    judged = judged_groups.groups(annotations, chats(talked), systems=SYSTEMS, pick_seed=1)
-    return analysis.of_group(analysis.analyse(judged, OPTIONS, permute_seed=1, draw_seed=1), judged[0])
+    annotations, _ = annotate(np.random.default_rng(11), n_interactors=20, per_interactor=4, effect=0.6)
+    judged = judged_groups.groups(annotations, systems=SYSTEMS, pick_seed=1)
+    return analysis.of_group(analysis.analyse(judged, OPTIONS, draw_seed=1), judged[0])
 
 
 @pytest.mark.parametrize(("share", "inflated", "conservative"), [(0.2, 1, 0), (0.01, 0, 1), (0.05, 0, 0)])
 def test_type_i_error_of_published_tests_is_judged(results, share, inflated, conservative):
     rows = results["null_rejection"]
-    published = rows["test"].isin(analysis.PUBLISHED)
-    moved = Results(null_rejection=rows.assign(estimate=rows["estimate"].mask(published, share)))
+    moved = Results(null_rejection=rows.assign(estimate=share))
     found = findings._errors([("", moved)], NAMES, 30)
     assert (found["inflated"], found["conservative"]) == (inflated, conservative)
     assert found["chance"] == pytest.approx(1.96 * np.sqrt(0.05 * 0.95 / 30))
+
+
+def fits(ends, label="quality"):
+    """Differences of a label, with these intervals, and the difference that would be found."""
+    head = {"corpus": "main", "group": "ext", "method": "dialogue_likert", "label": label}
+    rows = [
+        head | {"statistic": "contrast", "system": "a", "system_b": b, "estimate": (low + high) / 2, "ci_low": low,
+                "ci_high": high, "resample_unit": "session"}
+        for b, (low, high) in zip("bcd", ends, strict=True)
+    ]  # fmt: skip
+    return collect(rows, [head | {"statistic": "difference_found", "estimate": 0.4}])
+
+
+DECIDED = [(0.02, 0.08), (-0.1, 0.1), (0.3, 0.9)]
+
+
+def test_decided_pairs_stand_beside_the_published_counts(results):
+    shown = analysis.with_fits(results, fits(DECIDED))
+    found = tables.count_table(shown, NAMES).set_index(["Method", "Label"])
+    row = found.loc["Dialogue Likert", :].iloc[0]
+    assert (row["Pairs"], row["Decided"], str(row["Found"])) == (3, 2, "0.40")
+    assert row["All, published"] == analysis.counts(results)["dialogue_likert", "quality"]
+    assert found["Decided"].isna().sum() == len(found) - 1  # of labels without a fit nothing is said
+    facts = findings.tally(shown)
+    assert (facts["n"], facts["n_sure"], facts["n_labels"], facts["others"]) == (3, 2, 1, False)
+
+
+def test_margins_are_those_of_the_study():
+    """One pair differs by less than the margin, one is equivalent, one differs."""
+    of = {("dialogue_likert", "quality"): 0.2}
+    row = tables.margins(fits(DECIDED), NAMES, of=of).frame.iloc[0]
+    assert row["Margin"] == "0.2 points"
+    assert row[["Differ", "Differ by less than the margin", "Equivalent", "One not worse", "Undecided"]].tolist() == [
+        1, 1, 1, 0, 0
+    ]  # fmt: skip
+    assert tables.margins(fits(DECIDED), NAMES, of={}) is None
 
 
 def test_counts_of_other_labels_by_hand():

@@ -20,7 +20,11 @@ def rows(statistic, *given, **keys):
 def evidence():
     d, c = {"target": "dialogue_quality"}, {"target": "comparative_quality"}
     told = [("behavior", "a", 2), ("behavior", "b", 1), ("behavior", "c", 0), ("comparative", "a", 3)]
-    keys = {"test": "session", "alpha": 0.05, "adjusted_over": "label", "adjust": "holm", "summary": "first"}
+    pairs = [
+        rows("contrast", (method, label, 0.0, *((0.1, 0.2) if i < n else (-0.1, 0.2))), system="s", system_b=str(i))
+        for method, label, n in told
+        for i in range(4)
+    ]
     alphas = [("behavior", "a", 0.5, 0.4, 0.6), ("behavior", "b", 0.3, 0.2, 0.4), ("behavior", "c", 0.6, 0.5, 0.7)]
     return collect(
         rows("alpha", *alphas, resample="dialogue", raters="first2"),
@@ -32,10 +36,7 @@ def evidence():
         rows("r", ("behavior", "a", -0.9, -0.95, -0.8), kind="bca", **d),
         rows("r", ("behavior", "c", 0.2, np.nan, np.nan), **d),
         rows("r", ("behavior", "a", 0.5, -0.1, 0.7), ("comparative", "a", 0.2, 0.1, 0.3), **c),
-        rows("n_significant", *told, **keys),
-        rows("n_significant", ("behavior", "c", 6), **keys | {"alpha": 0.1}),
-        rows("n_significant", ("behavior", "c", 6), **keys | {"adjusted_over": "all"}),
-        rows("n_significant", ("behavior", "c", 6), n_dialogues=32, **keys),
+        *pairs,
         rows("selection_frequency", ("behavior", "a", 0.2), ("behavior", "b", 0.5), ("behavior", "c", 0.1), **d),
         rows("selection_frequency", ("behavior", "a", 0.9), **c),
         rows("cost_per_label", ("behavior", None, 0.5), tasks="all"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from itertools import permutations
 
 import pandas as pd
 
-from judgebook.questions.sensitivity import analysis as sensitivity
+from judgebook.questions.sensitivity.analysis import on_all
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL
 
@@ -16,21 +16,23 @@ _PAIR = [*CELL, "system", "system_b"]
 _COUNTS = {"claims": "p_value", "adjusted_claims": "p_adjusted"}
 
 
-def rows(results: Results, runs: Collection[str] = ()) -> Iterator[tuple[str, pd.DataFrame]]:
+def rows(
+    results: Results, tests: Mapping[str, pd.DataFrame], runs: Collection[str] = ()
+) -> Iterator[tuple[str, pd.DataFrame]]:
     """`claims` and `adjusted_claims` by label, and of these claims how many stand over dialogues (`…_dialogues`), over
     annotators (`…_annotators`) and in another run (`…_rerun`), with `n` pairs, or claims for which there is a test.
 
-    results : of notebook 05. runs : corpora or groups that are runs of one study; the test is the same in all of them.
-    A claim is a pair with p < 0.05 by the test as published, every item independent and with one judgement; it stands
-    where the other test has p < 0.05 and the same sign.
+    results : of notebook 05. tests : over what -> differences of systems (`direct.tests`). runs : corpora or groups
+    that are runs of one study; the test is the same in all of them. A claim is a pair with p < 0.05 by the test as
+    published, every item independent and with one judgement; it stands where the other test has p < 0.05 and the same
+    sign.
     """
-    plain = results.select("system_difference", test=sensitivity.PUBLISHED, sample=None).dropna(subset="p_value")
-    others = {"dialogues": _over_dialogues(results), "annotators": sensitivity.with_people(results)}
+    plain = on_all(results).dropna(subset="p_value")
     for statistic, p in _COUNTS.items():
         claims = plain[plain[p] < 0.05]
         yield statistic, _counted(plain.assign(estimate=plain[p] < 0.05))
-        for over, tests in others.items():
-            yield f"{statistic}_{over}", _standing(claims, tests.dropna(subset="p_value"), _PAIR, p)
+        for over, of_pairs in tests.items():
+            yield f"{statistic}_{over}", _standing(claims, of_pairs.dropna(subset="p_value"), _PAIR, p)
         yield f"{statistic}_rerun", _rerun(claims, plain, p, runs)
 
 
@@ -49,13 +51,6 @@ def _rerun(claims: pd.DataFrame, tests: pd.DataFrame, p: str, runs: Collection[s
         for run, other in permutations(runs, 2)
     ]
     return pd.concat([part for part in parts if len(part)] or [_counted(claims.iloc[:0])]).reset_index(drop=True)
-
-
-def _over_dialogues(results: Results) -> pd.DataFrame:
-    """The permutation tests on the judgements that the published tests had; of labels without one, those on all."""
-    picked, every = sensitivity.of_one_pick(results), sensitivity.primary(results)
-    again = pd.MultiIndex.from_frame(every[CELL]).isin(pd.MultiIndex.from_frame(picked[CELL]))
-    return pd.concat([picked, every[~again]], ignore_index=True)
 
 
 def _counted(tests: pd.DataFrame) -> pd.DataFrame:

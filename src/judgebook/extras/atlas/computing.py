@@ -45,7 +45,8 @@ def rows(name: str, about: About) -> Rows:
         read = evidence.read(key, reasons, computed=False)
         study = facts.study_row(read, about) | provenance(nodes.study, path)
         labels = facts.label_rows(read, about)
-        found = values.rows({**_stored(key, reasons), **direct.computed(read)}, evidence.parts(read), about.runs)
+        stored, tests = {**_stored(key, reasons), **direct.computed(read)}, direct.tests(read)
+        found = values.rows(stored, evidence.parts(read), about.runs, tests)
         return Rows(pd.DataFrame([study]), labels, values.complete(found, labels, reasons))
 
 

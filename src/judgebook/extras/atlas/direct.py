@@ -1,21 +1,52 @@
-"""What notebooks 14 and 16 compute of one group of annotators, computed for each."""
+"""What notebooks 14 and 16 compute of one group of annotators, computed for each; and tests by which claims stand."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from judgebook.annotations.summary import in_sessions
+import pandas as pd
+
+from judgebook.annotations.families import adjust_rows
+from judgebook.annotations.picks import picks
+from judgebook.annotations.summary import in_sessions, with_means
 from judgebook.questions.fragility import analysis as fragility
+from judgebook.questions.fragility.differences import differences
 from judgebook.questions.planning import analysis as planning
 from judgebook.questions.planning.components import pilots
-from judgebook.study.results import Results, collect
+from judgebook.questions.sensitivity import judged_groups
+from judgebook.study.results import Results, collect, where
+from judgebook.study.schema import CELL
 from judgebook.summary.evidence import Evidence
+
+_TESTED = ["estimate", "p_value", "p_adjusted"]
 
 
 def computed(evidence: Evidence) -> dict[str, Results]:
     """Notebook -> results: `pilot_variance` of every corpus and group, and what each conclusion depends on."""
     return {"14_planning": collect(_pilots(evidence)), "16_fragility": _fragility(evidence)}
+
+
+def tests(evidence: Evidence) -> dict[str, pd.DataFrame]:
+    """Differences of all pairs of systems without a model, with t tests, p adjusted by Holm within the label: over
+    `dialogues` or sessions, of the one judgement of each item that the published tests have; and over `annotators`,
+    too, of all judgements, of labels whose annotators are known."""
+    study, out = evidence.study, {"dialogues": [pd.DataFrame()], "annotators": [pd.DataFrame()]}
+    systems, people = _systems(evidence), with_means(evidence.counted, study.label_list())
+    people = people[(people["annotator_kind"] == "human") & people["system"].isin(systems)]
+    for one in judged_groups.groups(people, systems=systems, pick_seed=study.seeds.pick):
+        every = in_sessions(where(people, corpus=one.corpus, group=one.group))[0]
+        picked = next(picks(every, 1, study.seeds.pick))
+        for data in one.panels:
+            alone = differences(picked, data.method, data.systems, people=False)
+            both = differences(every, data.method, data.systems)
+            both = both[both["resample_unit"].str.endswith("annotator")]
+            for over, rows in (("dialogues", alone), ("annotators", both)):
+                adjusted = adjust_rows(rows, ["label"], "systems of one label")
+                out[over].append(adjusted.assign(corpus=one.corpus, group=one.group))
+    return {
+        over: pd.concat(frames).reindex(columns=[*CELL, "system", "system_b", *_TESTED]) for over, frames in out.items()
+    }
 
 
 def _systems(evidence: Evidence) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -25,18 +26,22 @@ _SHARES = ("system", "annotator", "system_annotator", "dialogue", "residual")
 
 
 def rows(
-    stored: Mapping[str, Results], parts: Sequence[tuple[str, str, str]], runs: Collection[str] = ()
+    stored: Mapping[str, Results],
+    parts: Sequence[tuple[str, str, str]],
+    runs: Collection[str] = (),
+    tests: Mapping[str, pd.DataFrame] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """What the notebooks stored, in the columns of values.csv but `study`.
 
     stored : notebook -> its results (what `direct` computes among them), empty where it did not run. parts : the
     evaluations, the main one first; what was not computed by group or method is said of the first that fits. A label is
     missing (NaN) where a row is about all labels of an evaluation. runs : corpora or groups that are runs of one study.
+    tests : of `direct.tests`.
     """
     of_notebook: Mapping[str, Callable[[Results], Iterator[tuple[str, pd.DataFrame]]]] = {
         "02_collection_stats": _costs,
         "03_iaa": _agreement,
-        "05_sensitivity": partial(claims.rows, runs=runs),
+        "05_sensitivity": partial(claims.rows, tests=tests, runs=runs),
         "07_bot_performance": _performance,
         "09_metric_correlation": _metrics,
         "10_quality_control": _replication,

@@ -25,10 +25,10 @@ from judgebook.questions.groups import analysis as groups_analysis
 from judgebook.questions.metrics import analysis as metrics_analysis
 from judgebook.questions.performance import leading
 from judgebook.questions.performance.fitted import POWER
+from judgebook.questions.performance.leading import ALIKE, by_margin
 from judgebook.questions.quality_control.worker_tests import OVERALL
 from judgebook.study.labels import METHODS
 from judgebook.study.results import where
-from judgebook.summary.pairs.analysis import ALIKE, judged
 
 _PART = ["corpus", "method", "group"]
 
@@ -154,7 +154,7 @@ def tests_found(m: Material) -> dict | None:
     for key, part in _cells(m, rows, _PART):
         mine = dict(zip(_PART, key, strict=True))
         found = where(results["difference_found"], **mine).dropna(subset="estimate")
-        least, verdicts = found["estimate"], judged(part, m.study.margins, key[1])
+        least, verdicts = found["estimate"], by_margin(part, m.study.margins, key[1])
         parts.append(
             {
                 "who": who(m, key, rows),

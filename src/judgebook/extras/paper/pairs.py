@@ -11,8 +11,8 @@ from judgebook.display.text import Phrases
 from judgebook.extras.paper import findings, found
 from judgebook.extras.paper.analysis import Material
 from judgebook.questions.performance import leading
+from judgebook.questions.performance.leading import ALIKE, by_margin
 from judgebook.study.sections.margins import told
-from judgebook.summary.pairs.analysis import ALIKE, judged
 
 _PHRASES = Phrases(__package__)
 _LABEL = ["corpus", "method", "group", "label"]
@@ -38,7 +38,7 @@ def _by_label(m: Material, rows: pd.DataFrame) -> Iterator[OnLabel]:
     rows = rows.assign(decided=leading.decided(rows))
     for (corpus, method, group, label), part in m.names.sort(rows).groupby(_LABEL, sort=False):
         others = m.populations[corpus, group].others
-        each = judged(part, m.study.margins, method).to_dict("records")
+        each = by_margin(part, m.study.margins, method).to_dict("records")
         sentences = [_sentence(m, row, len(part), others=others) for row in each]
         yield OnLabel(found.who(m, (corpus, method, group), rows), m.names.name("label", label, method), sentences)
 

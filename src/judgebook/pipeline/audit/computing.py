@@ -50,7 +50,7 @@ def analysed(
         for name, question in nodes.entries.items()
         if (question.answers or question.first_page if notebooks is None else name in notebooks)
     ]
-    needed = dag.select(list(nodes.entries), first, nodes.entries)
+    needed = dag.in_turn(first, nodes.entries)
     with _begun(nodes):
         check(nodes)
         states: dict[str, tuple[str, str]] = {}
@@ -73,7 +73,7 @@ def one(path: Path, notebook: str, values: list[str]) -> NotebookPage:
     """
     nodes = _of_study(path, values)
     with _begun(nodes):
-        for name in dag.select(list(nodes.entries), [notebook], nodes.entries):
+        for name in dag.in_turn([notebook], nodes.entries):
             if reason := nodes.missing(name):
                 raise DoesNotApplyError(reason)
             page = _page(nodes, name)

@@ -183,7 +183,7 @@ def _about(rows: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
 
 
 def _curves(every: pd.DataFrame, chosen: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    drop = ["se", "df", "per_system", "spec", "sd", "test"]
+    drop = ["se", "df", "spec", "sd"]
     yield chosen.drop(columns=[*drop, *CHOICES], errors="ignore").assign(statistic="conclusion")
     scaled = every.copy()
     for column in ("estimate", "ci_low", "ci_high"):

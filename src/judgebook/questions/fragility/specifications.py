@@ -20,7 +20,7 @@ import pandas as pd
 from judgebook.annotations.families import adjust_rows
 from judgebook.annotations.picks import masks
 from judgebook.annotations.scores import known_people
-from judgebook.questions.sensitivity.differences import numbers, of_numbers
+from judgebook.questions.fragility.differences import numbers, of_numbers
 from judgebook.study.labels import METHODS
 from judgebook.study.schema import Annotations
 

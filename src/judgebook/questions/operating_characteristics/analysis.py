@@ -1,9 +1,9 @@
 """Do our own tests and intervals perform as stated? The results of notebook 80.
 
 As published: the tests and intervals of the papers, which take turns of a dialogue as independent. As we would defend
-it: permutation tests of dialogue values, and intervals over dialogues (interactors) with exact bounds where values are
-rare. Both are applied to samples for which the truth is known. The primary procedures of all notebooks are also tried
-as they are used, at the study's own design (`as_used`, `other_procedures`) and at harder ones (`harder`).
+it: one fit of each label, and intervals over dialogues (interactors) with exact bounds where values are rare. Both are
+applied to samples for which the truth is known. The primary procedures of all notebooks are also tried as they are
+used, at the study's own design (`fits`, `as_used`, `other_procedures`).
 
 Everything concerns one corpus and evaluator group, the one with most items judged twice. Groups are compared where two
 of them judged the same dialogues; correlations need people who rated dialogues of their own.
@@ -22,12 +22,12 @@ from judgebook.annotations import population
 from judgebook.execution.tasks import run
 from judgebook.questions.metrics import ceiling
 from judgebook.questions.metrics.items import human_means, join, scored_items
-from judgebook.questions.operating_characteristics import alpha_coverage, as_used, fits, harder
+from judgebook.questions.operating_characteristics import alpha_coverage, as_used, fits
 from judgebook.questions.operating_characteristics import estimate_coverage as estimates
 from judgebook.questions.operating_characteristics import other_procedures as others
 from judgebook.questions.operating_characteristics.alpha_coverage import evenly
 from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan
-from judgebook.questions.operating_characteristics.placebo import false_crossings, placebo_size, power_curves
+from judgebook.questions.operating_characteristics.placebo import false_crossings, placebo_size
 from judgebook.questions.operating_characteristics.question import Operating
 from judgebook.questions.operating_characteristics.simulation_input import SimulationInput, simulation_input
 from judgebook.questions.operating_characteristics.worlds import PlaceboWorld
@@ -86,7 +86,7 @@ def analyse(
 
     Returns
     -------
-    Results: null_rejection, power, false_crossing, interval_coverage, interval_width, interval_power,
+    Results: null_rejection, false_crossing, interval_coverage, interval_width, interval_power,
     group_difference_bias.
 
     Raises
@@ -109,11 +109,7 @@ def analyse(
     parts = (_tests, _agreement, _estimates, _correlations, _groups)
     pieces = [piece for part in parts for piece in part(data, plan, sizes)]
     plan = replace(plan, n_runs=min(plan.n_runs, sizes.runs_as_used))
-    pieces += [
-        piece
-        for part in (_worlds, _harder, _fits, _reliability, _judges, _metrics)
-        for piece in part(data, plan, sizes)
-    ]
+    pieces += [piece for part in (_worlds, _fits, _reliability, _judges, _metrics) for piece in part(data, plan, sizes)]
     rows = [row for made in run(_rows_of, [(piece,) for piece in pieces], doing="simulations") for row in made]
     rows += _replication(data, plan, families or {})
     return collect({"corpus": data.corpus, "group": data.group, "seed": seed} | row for row in rows)
@@ -133,11 +129,10 @@ def _tests(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Ite
         yield partial(_tests_of, one, picked, plan, sizes.conversations)
 
 
-def _tests_of(one: Panel, picked: Panel, plan: SimulationPlan, conversations: Sequence[int]) -> Iterator[Row]:
-    if size := placebo_size(one, plan, picked=picked):
+def _tests_of(one: Panel, picked: Panel, plan: SimulationPlan, conversations: int) -> Iterator[Row]:
+    if size := placebo_size(one, picked, plan):
         yield from size
-        yield from power_curves(one, plan, sizes=conversations, picked=picked)
-        yield from false_crossings(picked, plan, n=max(conversations))
+        yield from false_crossings(picked, plan, n=conversations)
 
 
 def _agreement(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
@@ -177,19 +172,11 @@ def _correlations(data: SimulationInput, plan: SimulationPlan, sizes: Operating)
 
 
 def _worlds(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
-    """The tests and intervals of means of notebooks 05 and 07, and the alternative annotator test of one label."""
+    """The intervals of means of notebook 07, and the alternative annotator test of one label."""
     for i, one in enumerate(data.worlds):
-        yield partial(as_used.rejections, one, plan)
         yield partial(as_used.means, one, plan)
         if not i:
             yield partial(_first_judge, data.worlds, plan, data.levels)
-
-
-def _harder(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
-    """Harder designs, from the label of a rating (mark) with the fewest judgements."""
-    few = sorted(data.worlds, key=lambda one: len(one.design.score))
-    for one in [w for w in few if not w.design.pairwise][:1]:
-        yield partial(harder.tests, one, plan)
 
 
 def _fits(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:

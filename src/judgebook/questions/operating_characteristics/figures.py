@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
@@ -17,7 +16,7 @@ from judgebook.display import captions
 from judgebook.display.names import NEUTRAL, DisplayNames
 from judgebook.display.plots import heatmap
 from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
-from judgebook.display.text import Phrases, number, percent, plural, span, told
+from judgebook.display.text import Phrases, number, percent, span, told
 from judgebook.display.views import Plot
 from judgebook.questions.operating_characteristics.procedures import (
     ALTERNATIVE,
@@ -27,7 +26,6 @@ from judgebook.questions.operating_characteristics.procedures import (
     ROLES,
     by_question,
     interval_role,
-    mean_power,
     rejection_rates,
 )
 from judgebook.questions.operating_characteristics.tables import interval_name, test_name
@@ -35,14 +33,7 @@ from judgebook.study.results import Results, where
 
 #: colour and marker; marks of published procedures are hollow
 STYLE = {PUBLISHED: (NEUTRAL[0], "s"), PRIMARY: ("#000000", "o"), ALTERNATIVE: (NEUTRAL[2], "D")}
-INFLATED = "as published, nominal level"
 _PHRASES = Phrases(__package__)
-#: role, dashes and width of each line of power
-LINES = {
-    f"{PRIMARY}, size-corrected": (PRIMARY, (1, 0), 1.6),
-    f"{PUBLISHED}, size-corrected": (PUBLISHED, (4, 3), 1.2),
-    INFLATED: (PUBLISHED, (1, 1.5), 1.2),
-}
 #: the lowest coverage on an axis; a value below is drawn at the edge
 LOWEST = 0.75
 _LINE: dict[str, Any] = {"color": "#666666", "linewidth": 0.9, "linestyle": (0, (4, 2))}
@@ -158,64 +149,6 @@ def _sections(
 def _key(name: str, role: str, **kwargs: Any) -> Line2D:
     color, marker = STYLE[role]
     return handle(name, color, marker, markerfacecolor="white" if role == PUBLISHED else color, **kwargs)
-
-
-def power(results: Results, names: DisplayNames) -> Iterator[Plot]:
-    """Power by sample size, one panel per method: size-corrected, and dotted what a published test with an inflated
-    type I error rate finds at its nominal level."""
-    rows = names.sort(mean_power(results))
-    corrected = (rows["size"] == "corrected") & (rows["role"] != ALTERNATIVE)
-    rows = rows.assign(line=np.where(corrected, rows["role"] + ", size-corrected", INFLATED), x=rows["n_dialogues"])
-    rows = rows[corrected | ((rows["role"] == PUBLISHED) & rows["inflated"])].astype({"x": float})
-    methods = list(dict.fromkeys(rows["method"]))
-    if not methods:
-        return
-    width = max(5.4, min(PAGE, 2.4 * len(methods) + 0.8))
-    n = min(len(methods), 4)
-    lines = -(-len(methods) // n)
-    fig, axes = subplots(lines, n, width=width, height=2.2 * lines + 0.4, sharey=True, squeeze=False)
-    shown = [line for line in LINES if (rows["line"] == line).any()]
-    for ax, method in zip(axes.flat, methods, strict=False):
-        of_method = rows[rows["method"] == method]
-        for line in shown:
-            _power_line(ax, of_method[of_method["line"] == line].sort_values("x"), line, shown)
-        pairs = (of_method["level"] == "pair").all()
-        ax.set_xscale("log", base=2)
-        ax.set_xticks(sorted(set(of_method["x"])), [f"{x:g}" for x in sorted(set(of_method["x"]))])
-        ax.minorticks_off()
-        ax.set(title=names.name("method", method), ylim=(0, 1))
-        ax.set_xlabel("Comparisons per pair" if pairs else "Dialogues per system")
-        ax.grid(axis="both")
-        if pairs and len(set(of_method["role"])) == 1:
-            ax.text(0.04, 0.95, "primary: the same test", transform=ax.transAxes, va="top", fontsize=7)
-    for ax in axes.flat[len(methods) :]:
-        ax.axis("off")
-    for ax in axes[:, 0]:
-        ax.set_ylabel("Power, mean over pairs")
-    axes[0, 0].yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    legend_of(fig, [_key(k, LINES[k][0], ls=(0, LINES[k][1])) for k in shown])
-    alt = f"Power of the published and the primary test by sample size, for {plural(len(methods), 'method')}, from"
-    caption = (
-        "Marks: share of simulated studies in which a test finds the difference between two systems, mean over pairs"
-    )
-    caption += " of systems and labels, by sample size. Size-corrected: at a level at which the test rejects true null"
-    caption += (
-        f" hypotheses at its nominal rate ({percent(NOMINAL)}). Marks of the same sample size are drawn side by side."
-    )
-    note = f"Vertical lines: 95% Monte Carlo intervals, {captions.sample(rows['n'], 'simulated studies per pair')}."
-    yield Plot(fig, "power", f"{alt} {span(rows['estimate'])}.", captions.joined(caption, note))
-
-
-def _power_line(ax: Axes, of_line: pd.DataFrame, line: str, shown: list[str]) -> None:
-    role, dashes, width = LINES[line]
-    color, marker = STYLE[role]
-    x = of_line["x"] * 2 ** (0.09 * (shown.index(line) - (len(shown) - 1) / 2))  # coinciding lines stay visible
-    ends = np.clip([of_line["estimate"] - of_line["ci_low"], of_line["ci_high"] - of_line["estimate"]], 0, None)
-    style = {"color": color, "marker": marker, "markersize": 4, "linewidth": width, "elinewidth": 0.8}
-    face = "white" if role == PUBLISHED else color
-    ax.errorbar(x, of_line["estimate"], ends, linestyle=(0, dashes), markerfacecolor=face, **style)
-    tooltips = [told(f"{line}, {row['x']:g}", row, percents=True) for row in of_line.to_dict("records")]
-    tips(ax, tooltips, x, of_line["estimate"])
 
 
 def coverage(results: Results, names: DisplayNames, confidence: float) -> Iterator[Plot]:

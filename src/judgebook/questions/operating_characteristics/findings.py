@@ -18,14 +18,12 @@ from judgebook.questions.operating_characteristics.procedures import (
     by_question,
     closer,
     interval_role,
-    mean_power,
     pool,
     primary_procedures,
     rejection_rates,
-    under_harder_designs,
 )
 from judgebook.questions.operating_characteristics.question import Operating
-from judgebook.questions.operating_characteristics.tables import HARDER, design_of, rate, test_name, title
+from judgebook.questions.operating_characteristics.tables import design_of, rate, test_name, title
 from judgebook.study.results import Results
 
 _PHRASES = Phrases(__package__)
@@ -36,14 +34,13 @@ FEW_ITEMS, FEW_MARKS = 25, 30
 def findings(results: Results, names: DisplayNames, *, confidence: float, simulated: bool) -> Iterator[Prose]:
     """The headlines: primary procedures, published tests and intervals; type I error by method; sequential testing."""
     yield from procedures(results, names, confidence)
-    yield harder(results)
     rates = names.sort(rejection_rates(results))
     rates = rates[rates["role"] != ALTERNATIVE]
     name = [test_name(t, level) for t, level in zip(rates["test"], rates["level"], strict=True)]
     rates = rates.assign(title=[names.name("method", m) for m in rates["method"]], name=name)
-    tests = {role: rates[rates["role"] == role].to_dict("records") for role in (PUBLISHED, PRIMARY)}
+    fits = results.select("null_rejection", test="contrast").query("n > 0")["estimate"]
     methods = [(m, part.to_dict("records")) for m, part in rates.groupby("title", sort=False)]
-    facts = {"published": tests[PUBLISHED], "primary": tests[PRIMARY], "intervals": _closer(results, confidence)}
+    facts = {"published": rates.to_dict("records"), "fits": list(fits), "intervals": _closer(results, confidence)}
     yield Prose(_PHRASES.say("headline", level=confidence, nominal=NOMINAL, simulated=simulated, **facts))
     yield Prose(_PHRASES.say("size", methods=methods, nominal=NOMINAL))
     yield Prose(_PHRASES.say("sequential", nominal=NOMINAL, **_sequential(results["false_crossing"])))
@@ -63,15 +60,6 @@ def procedures(results: Results, names: DisplayNames, confidence: float) -> Iter
     facts = {"broken": claimed[~claimed["kept"]].to_dict("records"), "people": others.to_dict("records")}
     yield Prose(_PHRASES.say("procedures", n=len(claimed), kept=int(claimed["kept"].sum()), **facts))
     yield Prose(_PHRASES.say("people", **facts))
-
-
-def harder(results: Results) -> Prose:
-    """Which tests do not keep their rate at harder designs."""
-    rows = under_harder_designs(results)
-    rows = rows[rows["used"]] if len(rows) else rows
-    facts = [r | {"design": HARDER[r["scenario"]], "rate": rate(r)} for r in rows.to_dict("records")]
-    broken = [r for r in facts if not r["kept"]]
-    return Prose(_PHRASES.say("harder", n=len(facts), tried={r["scenario"] for r in facts}, broken=broken))
 
 
 def _closer(results: Results, confidence: float) -> dict[str, list[str]]:
@@ -108,21 +96,6 @@ def simulated_from(results: Results, names: DisplayNames, sizes: Operating) -> P
         "absent": [p for p, present in parts.items() if not present],
     }
     return Prose(_PHRASES.say("simulated_from", n_runs=sizes.n_runs, n_resamples=sizes.n_resamples, **facts))
-
-
-def power(results: Results, names: DisplayNames) -> Prose:
-    """Power at the largest sample size: both tests at the corrected level, and as they are."""
-    rows, methods = names.sort(mean_power(results)), []
-    for method, part in rows.groupby("method", sort=False):
-        part = part[part["n_dialogues"] == part["n_dialogues"].max()]
-        powers = {(r["role"], r["size"]): r["estimate"] for r in part.to_dict("records")}
-        if (PUBLISHED, "nominal") in powers:
-            facts = {"title": names.name("method", method), "n": int(part["n_dialogues"].iloc[0])}
-            facts |= {"inflated": bool(part.loc[part["role"] == PUBLISHED, "inflated"].any())}
-            facts |= {"published": powers[PUBLISHED, "nominal"], "published_corrected": powers[PUBLISHED, "corrected"]}
-            facts |= {"primary": powers.get((PRIMARY, "nominal")), "corrected": powers.get((PRIMARY, "corrected"))}
-            methods.append(facts)
-    return Prose(_PHRASES.say("power", methods=methods, nominal=NOMINAL))
 
 
 def alpha(results: Results, confidence: float) -> Prose:

@@ -19,7 +19,7 @@ ROLES = ("as published", "primary", "alternative")
 PUBLISHED, PRIMARY, ALTERNATIVE = ROLES
 #: the level at which tests are compared
 NOMINAL = 0.05
-_TEST_ROLES = {"z": PUBLISHED, "student": PUBLISHED, "sign": PUBLISHED, "session": PRIMARY}
+_TEST_ROLES = {"z": PUBLISHED, "student": PUBLISHED, "sign": PUBLISHED}
 _PRIMARY_INTERVALS = ("policy", "bound", "jackknife_t", "noncentral_chi2", "simultaneous")
 #: what an interval is of -> the rows of interval_coverage about it
 QUESTIONS: dict[str, dict[str, Any]] = {
@@ -58,15 +58,6 @@ def rejection_rates(results: Results) -> pd.DataFrame:
 
 def _verdict(low: float, high: float) -> str:
     return "inflated" if low > NOMINAL else "conservative" if high < NOMINAL else "nominal"
-
-
-def mean_power(results: Results) -> pd.DataFrame:
-    """Mean power over labels with `role`, and whether the test's type I error is `inflated`."""
-    rates = rejection_rates(results)
-    inflated = set(rates.loc[rates["verdict"] == "inflated", ["method", "test"]].itertuples(index=False, name=None))
-    rows = results.select("power", label=None)
-    off = [key in inflated for key in zip(rows["method"], rows["test"], strict=True)]
-    return rows.assign(role=rows["test"].map(test_role), inflated=off)
 
 
 def pool(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -151,10 +142,6 @@ class Procedure:
 
 _WORLD = {"scenario": "world"}
 PROCEDURES = (
-    Procedure("Test of two systems: permutation", "05", "null_rejection", {"test": "session", **_WORLD},
-              promises=(SAME, UNKNOWN)),
-    Procedure("Test of two systems: t over dialogues and annotators", "05", "null_rejection",
-              {"test": "two_way", **_WORLD}, promises=(SAMPLE,)),
     Procedure("Mean of a system: over dialogues", "07", "interval_coverage",
               {"of": ["mean", "share"], "interval": "t", "people": "sampled", **_WORLD}, promises=()),
     Procedure("Mean of a system: over dialogues and annotators", "07", "interval_coverage",
@@ -252,27 +239,3 @@ def _pooled(part: pd.DataFrame) -> dict[str, float]:
     estimate = float(np.sum(weight * part["estimate"]))
     ends = {"ci_low": estimate - half, "ci_high": estimate + half}
     return {"estimate": estimate, **ends, "n": int(part["n"].sum()), "n_undefined": int(part["n_undefined"].sum())}
-
-
-#: designs of `harder`, in their order
-HARDER = ("unequal_n", "unequal_spread", "few_vary_more", "few_vary_less", "polarised_v_peaked", "zipf_loads",
-          "disjoint_annotators")  # fmt: skip
-_OF_HARDER = {
-    "session": "Permutation test of two systems",
-    "two_way": "T test of two systems, over dialogues and annotators",
-}
-
-
-def under_harder_designs(results: Results) -> pd.DataFrame:
-    """How tests of two systems perform at the designs of `harder`: a row for each test and design.
-
-    Columns as of `primary_procedures` where they apply, with `scenario`. `used` : whether the notebooks use the test
-    there; without, there are no runs, and nothing is kept or not.
-    """
-    out = []
-    for test, title in _OF_HARDER.items():
-        for row in results.select("null_rejection", scenario=list(HARDER), test=test).to_dict("records"):
-            added = {"procedure": title, "measure": SIZE, "nominal": NOMINAL, "used": row["n"] > 0}
-            added |= {"people": _PEOPLE.get(str(row["people"]), OBSERVED), "kept": row["ci_low"] <= NOMINAL}
-            out.append(row | added)
-    return pd.DataFrame(out)

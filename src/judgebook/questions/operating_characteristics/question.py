@@ -22,8 +22,8 @@ class Operating(Section):
     labels: int = Field(
         2, ge=1, le=limits.COUNT, description="labels per method whose intervals are simulated, rarest first"
     )
-    conversations: list[Annotated[int, Field(ge=4, le=limits.COUNT)]] = Field(
-        [8, 16, 32, 64, 100], min_length=1, description="conversations per system on the power curves"
+    conversations: int = Field(
+        100, ge=5, le=limits.COUNT, description="conversations per system at which tests after each of them end"
     )
     items: list[Annotated[int, Field(ge=8, le=limits.COUNT)]] = Field(
         [12, 25], min_length=1, description="numbers of independent items, in addition to the study's own"

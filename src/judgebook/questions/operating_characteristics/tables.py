@@ -12,8 +12,7 @@ from judgebook.display.cells import Cell
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import percent, plural
 from judgebook.display.views import Table
-from judgebook.questions.operating_characteristics import as_used
-from judgebook.questions.operating_characteristics.procedures import pool, primary_procedures, under_harder_designs
+from judgebook.questions.operating_characteristics.procedures import primary_procedures
 from judgebook.study.results import Results
 
 _TESTS = {
@@ -22,8 +21,6 @@ _TESTS = {
     "welch": "Welch's t, {unit}s",
     "sign": "Sign test",
     "dialogue_welch": "Welch's t, dialogue values",
-    "session": "Permutation of dialogue values",
-    "session_normal": "The same, normal approximation",
 }
 _INTERVALS = {
     "wilson": "Wilson",
@@ -53,21 +50,6 @@ _OF = {
     "assisted_mean": "mean from half of the labels",
     "assisted_difference": "difference from half of the labels",
 }
-_VARIANTS = {
-    "session": "As used",
-    "session_plain": "Difference permuted, ties counted fully",
-    "two_way": "t over dialogues and annotators",
-}
-#: designs of `harder`
-HARDER = {
-    "unequal_n": "a system with a sixth of the dialogues",
-    "unequal_spread": "SD 2:1",
-    "few_vary_more": "a sixth of the dialogues, SD 2:1",
-    "few_vary_less": "a sixth of the dialogues, SD 1:2",
-    "polarised_v_peaked": "a sixth of the dialogues, polarised v peaked Likert",
-    "zipf_loads": "Zipf loads",
-    "disjoint_annotators": "disjoint annotators",
-}
 #: display names of what is varied within a procedure
 _DETAILS = {
     "observed": "differing as observed",
@@ -81,7 +63,7 @@ _DETAILS = {
 
 def test_name(test: str, level: str) -> str:
     """Display name of a test, for methods whose items are a turn, dialogue or pair (`level`)."""
-    return "Permutation of signs" if (test, level) == ("session", "pair") else _TESTS[test].format(unit=level)
+    return _TESTS[test].format(unit=level)
 
 
 def interval_name(of: str, interval: str, over: str) -> str:
@@ -125,32 +107,6 @@ def procedures(results: Results, names: DisplayNames, confidence: float) -> Tabl
     return Table(out, "procedures", caption)
 
 
-def harder(results: Results) -> Table | None:
-    """Tests of two systems at harder designs: what was changed, the rate, and whether it is kept; None without any."""
-    rows = under_harder_designs(results)
-    if rows.empty:
-        return None
-    out = pd.DataFrame({
-        "Procedure": rows["procedure"],
-        "Design": [HARDER[s] for s in rows["scenario"]],
-        "n": rows["n_dialogues"].astype("Int64"),
-        "Annotators": rows["people"],
-        "Nominal": cells.percents(rows["nominal"]),
-        "Measured": [_rate(r) if r["used"] else None for r in rows.to_dict("records")],
-        "Runs": rows["n"].astype("Int64"),
-        "Verdict": np.where(rows["used"], np.where(rows["kept"], "kept", "not kept"), "not used there"),
-    })  # fmt: skip
-    caption = (
-        "Under harder designs: tests of two equal systems where one feature of the study's design is changed, with"
-    )
-    caption += (
-        " 95% Monte Carlo CIs. n: dialogues of the smaller system. Not used there: the test takes annotators as a"
-    )
-    caption += " sample only from five effective ones who judged several systems."
-    why = {"Measured": "The test is not used with so few annotators."}
-    return Table(out, "harder", caption, why=why)
-
-
 def title(row: Any) -> str:
     detail = _DETAILS.get(row.detail, row.detail)
     return row.procedure + (f", {detail}" if detail else "")
@@ -175,33 +131,6 @@ def rate(row: dict) -> str:
 def _rate(row: dict) -> Cell:
     """`rate` as a cell."""
     return cells.of_share(row["estimate"], row["ci_low"], row["ci_high"], 1)
-
-
-def variants(results: Results, names: DisplayNames) -> Table | None:
-    """The tests of two systems in placebo worlds: type I error and power of the permutation test and its variants."""
-    size = results.select("null_rejection", scenario="world", test=list(_VARIANTS))
-    power = results.select("power", effect=f"{as_used.EFFECT:g} sd")
-    if size.empty:
-        return None
-    out: dict[tuple, dict[str, Cell]] = {}
-    headings = {"fixed": "Size, same annotators", "unknown": "Size, annotators not identified"}
-    headings |= {"sampled": "Size, annotators a sample"}
-    for frame, columns in ((size, ["method", "test", "people"]), (power, ["method", "test"])):
-        for _, row in pool(frame, columns).iterrows() if len(frame) else ():
-            heading = headings[row["people"]] if "people" in columns else "Power"
-            out.setdefault((row["method"], row["test"]), {})[heading] = _rate(row.to_dict())
-    wide = pd.DataFrame.from_dict(out, orient="index").rename_axis(["method", "test"]).reset_index()
-    wide = wide.sort_values("test", key=lambda c: c.map(list(_VARIANTS).index), kind="stable")
-    wide = names.sort(wide)
-    wide.insert(1, "Test", [_VARIANTS[t] for t in wide.pop("test")])
-    order = [c for c in (*headings.values(), "Power") if c in wide]
-    n = int(size["n"].max())
-    caption = (
-        f"Tests of two systems at α = 0.05 in placebo worlds, labels pooled, {n} runs per label. Power: one system is"
-    )
-    caption += f" better by {as_used.EFFECT:g} standard deviations of a single score. Monte Carlo 95% CI."
-    why = dict.fromkeys(order, "Not tested: the test treats annotators as a sample, or is not a permutation test.")
-    return Table(names.named(wide[["method", "Test", *order]]), "variants", caption, why=why)
 
 
 def rejections(results: Results, names: DisplayNames) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,9 @@ PART = ["corpus", "group", "method"]
 
 #: what the rank interval of a system, and its difference from the leader, say of it
 LEADS, RIVAL, TIED, WORSE, OPEN = "leads", "may be best", "not clearly worse", "clearly worse", "no interval"
+#: what is shown of a pair: a difference; one smaller than the margin; equivalence; that one is not worse than the other
+#: by the margin; none of these; or too few data for a test
+DIFFER, SLIGHTLY, ALIKE, NOT_WORSE, UNDECIDED, FEW = "differ", "slightly", "alike", "not_worse", "open", "few"
 
 
 @once
@@ -114,6 +117,22 @@ def _joined(rows: pd.DataFrame, results: Results, keys: list[str], name: str) ->
 def decided(rows: pd.DataFrame) -> pd.Series:
     """Whether the simultaneous interval of a difference excludes 0."""
     return (rows["ci_low"] > 0) | (rows["ci_high"] < 0)
+
+
+def by_margin(rows: pd.DataFrame, margins: Mapping[tuple[str, str], float], method: str) -> pd.DataFrame:
+    """`rows` of contrasts by one method with `verdict`, `margin` and `not_worse`, all by the simultaneous interval.
+
+    Two systems are equivalent if the interval of their difference lies within the margin of the label, and one is not
+    worse if it lies above minus the margin. margins : of the study; `margin` is missing for a label without one.
+    """
+    margin = np.array([margins.get((method, label), np.nan) for label in rows["label"]])
+    low, high = rows["ci_low"].to_numpy(float), rows["ci_high"].to_numpy(float)
+    few, differ = np.isnan(low), (low > 0) | (high < 0)
+    alike, first, second = (low > -margin) & (high < margin), low > -margin, high < margin
+    kinds = [few, differ & alike, differ, alike, first | second]
+    verdict = np.select(kinds, [FEW, SLIGHTLY, DIFFER, ALIKE, NOT_WORSE], UNDECIDED)
+    side = np.where(first, rows["system"], rows["system_b"])
+    return rows.assign(verdict=verdict, margin=margin, not_worse=np.where(verdict == NOT_WORSE, side, ""))
 
 
 def tiers(results: Results, rows: pd.DataFrame) -> list[list[str]]:

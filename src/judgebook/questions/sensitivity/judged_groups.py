@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 
-from judgebook.annotations.dialogue_values import DialogueValues, dialogue_values, interactors
+from judgebook.annotations.dialogue_values import DialogueValues, dialogue_values
 from judgebook.annotations.picks import picks
 from judgebook.annotations.scores import sampled
-from judgebook.annotations.summary import in_sessions, main_group
+from judgebook.annotations.summary import main_group
 from judgebook.questions.sensitivity.panels import Panel, panel
-from judgebook.study.labels import METHODS, Label
-from judgebook.study.schema import Annotations, Dialogues
+from judgebook.study.labels import METHODS
+from judgebook.study.schema import Annotations
 
 #: a system with fewer dialogues in a method is not compared
 MIN_DIALOGUES = 5
@@ -25,34 +25,20 @@ MOST_TESTS, FEWEST_DRAWS = 30_000_000, 100
 class JudgedGroup:
     """What one evaluator group judged in one corpus.
 
-    panels : one per method, in the order of `labels.METHODS`, of all annotations. picked : the same panels of one
-    annotation per item, for the tests as published. blocks : what dialogues are exchanged within: `session`,
-    `context` (where the study has no sessions, but responses to the same context), or `none` where no two dialogues
-    share either.
+    panels : one per method, in the order of `labels.METHODS`, of one annotation per item, for the tests as published.
+    weighted : whether dialogues have sampling weights.
     """
 
     corpus: str
     group: str
     panels: list[Panel]
-    picked: list[Panel]
-    annotations: Annotations
-    blocks: str
-
-    @property
-    def weighted(self) -> bool:
-        """Whether dialogues have sampling weights."""
-        return sampled(self.annotations)
+    weighted: bool
 
     @property
     def dialogues(self) -> list[int]:
         """Dialogues of each system and method; of comparisons, pairs of dialogues of each pair of systems."""
         sizes = [int(n) for p in self.panels if p.unit != "pair" for n in pd.Series(p.system).value_counts()]
         return sizes + [int(p.rows_of(a, b).sum()) for p in self.panels if p.unit == "pair" for a, b in p.pairs]
-
-    def on_scales(self, labels: Sequence[Label]) -> JudgedGroup:
-        """The same with the scales of labels, which the primary test needs where most dialogues lie at one end."""
-        panels, picked = ([p.on_scales(labels) for p in many] for many in (self.panels, self.picked))
-        return replace(self, panels=panels, picked=picked)
 
     def draw_size(self, n: int) -> int | None:
         """`n`, or None where no system has more than n dialogues, so that there is nothing to draw, and where dialogues
@@ -65,9 +51,7 @@ class JudgedGroup:
         return min(wanted, max(FEWEST_DRAWS, MOST_TESTS // tests))
 
 
-def groups(
-    annotations: Annotations, dialogues: Dialogues, *, systems: Sequence[str], pick_seed: int
-) -> list[JudgedGroup]:
+def groups(annotations: Annotations, *, systems: Sequence[str], pick_seed: int) -> list[JudgedGroup]:
     """What can be compared, by corpus and evaluator group; the group that judged most labels first.
 
     Systems of which a group judged fewer than MIN_DIALOGUES dialogues by a method are left out of that method; so are
@@ -77,45 +61,33 @@ def groups(
     ----------
     annotations : DataFrame
         By people, of the evaluation itself.
-    dialogues : DataFrame
-        Columns of `schema.DIALOGUES`; say who talked.
     systems : sequence of str
         Those to compare, in the order of figures.
     pick_seed : int
-        Of the random pick among several annotations of an item, for the tests as published.
+        Of the random pick among several annotations of an item.
     """
     out = []
     annotations = annotations[annotations["system"].isin(list(systems))]
-    for corpus, part in annotations.groupby("corpus", sort=False):
-        talked, first = interactors(dialogues[dialogues["corpus"] == corpus]), main_group(part)
+    for _, part in annotations.groupby("corpus", sort=False):
+        first = main_group(part)
         for group in [first, *(g for g in sorted(part["group"].unique()) if g != first)]:
-            judged_group = _group(part[part["group"] == group], talked, systems, pick_seed)
+            judged_group = _group(part[part["group"] == group], systems, pick_seed)
             out += [judged_group] if judged_group.panels else []
     return out
 
 
-def _group(part: Annotations, talked: pd.Series, systems: Sequence[str], pick_seed: int) -> JudgedGroup:
-    part, blocks = in_sessions(part)
-    values, of_picks = dialogue_values(part), dialogue_values(next(picks(part, 1, pick_seed)))
-    panels, picked = [], []
+def _group(part: Annotations, systems: Sequence[str], pick_seed: int) -> JudgedGroup:
+    values = dialogue_values(next(picks(part, 1, pick_seed)))
+    panels = []
     for method in METHODS:
         enough = _judged(values[values["method"] == method])
         enough_dialogues = [s for s in systems if enough.get(s, 0) >= MIN_DIALOGUES]
-        if len(enough_dialogues) > 1 and (one := panel(values, method, enough_dialogues, talked)).pairs:
+        if len(enough_dialogues) > 1 and (one := panel(values, method, enough_dialogues)).pairs:
             panels.append(one)
-            picked.append(panel(of_picks, method, enough_dialogues, talked))
-    if not any(_shared(p) for p in panels):
-        blocks = "none"
-    return JudgedGroup(str(part["corpus"].iloc[0]), str(part["group"].iloc[0]), panels, picked, part, blocks)
+    return JudgedGroup(str(part["corpus"].iloc[0]), str(part["group"].iloc[0]), panels, sampled(part))
 
 
 def _judged(values: DialogueValues) -> pd.Series:
     """How many dialogues of each system were judged, on either side of a comparison."""
     right = values[["system_b", "dialogue_b"]].dropna().set_axis(["system", "dialogue"], axis=1)
     return pd.concat([values[["system", "dialogue"]], right]).drop_duplicates().groupby("system").size()
-
-
-def _shared(data: Panel) -> bool:
-    """Whether any two systems meet in a session (context), or are compared."""
-    systems = pd.Series(data.system).groupby(data.session).nunique()
-    return data.unit == "pair" or bool((systems > 1).any())

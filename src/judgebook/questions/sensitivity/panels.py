@@ -7,7 +7,6 @@ dialogues for 40 labels take one matrix product.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import nan
@@ -16,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations.dialogue_values import DialogueValues
-from judgebook.study.labels import METHODS, Label
+from judgebook.study.labels import METHODS
 
 
 @dataclass(frozen=True)
@@ -30,14 +29,12 @@ class Panel:
     system, system_b : (rows,)
         Positions in `systems`. `system_b` is -1 unless a row compares two dialogues; then `system` comes first in
         `systems`, and a positive score says that it was chosen.
-    dialogue, session, interactor : (rows,)
-        Identifiers; `interactor` is None where it is not known who talked.
+    dialogue : (rows,)
+        Identifiers.
     unit : {"turn", "dialogue", "pair"}
         What an item is.
     row : {"dialogue", "pair"}
         What a row is.
-    ends : (2, labels), optional
-        Smallest and largest score of each label; NaN where they are not known.
     """
 
     method: str
@@ -49,11 +46,8 @@ class Panel:
     system: np.ndarray
     system_b: np.ndarray
     dialogue: np.ndarray
-    session: np.ndarray
-    interactor: np.ndarray | None
     unit: str
     row: str
-    ends: np.ndarray | None = None
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -86,27 +80,8 @@ class Panel:
 
     def take(self, rows: np.ndarray) -> Panel:
         """Some of the rows (boolean or indices; an index may be repeated)."""
-        who = None if self.interactor is None else self.interactor[rows]
-        cut = {
-            k: getattr(self, k)[rows] for k in ("n", "total", "squares", "system", "system_b", "dialogue", "session")
-        }
-        return replace(self, **cut, interactor=who)
-
-    @property
-    def scales(self) -> dict[str, tuple[float, float]]:
-        """Label -> ends of its scale, where they are known."""
-        return {} if self.ends is None else dict(zip(self.labels, map(tuple, self.ends.T.tolist()), strict=True))
-
-    def on_scales(self, labels: Iterable[Label]) -> Panel:
-        """The same with the scales of its labels."""
-        scale = {x.id: x.scale for x in labels if x.method == self.method}
-        return replace(self, ends=np.array([scale.get(name, (nan, nan)) for name in self.labels], dtype=float).T)
-
-    def only_labels(self, columns: np.ndarray) -> Panel:
-        """Some of the labels (boolean or indices)."""
-        cut = {k: getattr(self, k)[:, columns] for k in ("n", "total", "squares")}
-        names = np.array(self.labels, dtype=object)[columns].tolist()
-        return replace(self, **cut, labels=names, ends=None if self.ends is None else self.ends[:, columns])
+        columns = ("n", "total", "squares", "system", "system_b", "dialogue")
+        return replace(self, **{k: getattr(self, k)[rows] for k in columns})
 
     def per_dialogue(self) -> Panel:
         """The same with one value per row in place of its items."""
@@ -114,9 +89,7 @@ class Panel:
         return replace(self, n=judged, total=v, squares=v**2, unit=self.row)
 
 
-def panel(
-    values: DialogueValues, method: str, systems: list[str] | None = None, interactor: pd.Series | None = None
-) -> Panel:
+def panel(values: DialogueValues, method: str, systems: list[str] | None = None) -> Panel:
     """The panel of one method.
 
     Parameters
@@ -125,8 +98,6 @@ def panel(
         `dialogue_values` of one corpus and evaluator group.
     systems : list of str, optional
         Which systems, and in which order; by default those found, sorted.
-    interactor : Series, optional
-        Dialogue -> person who talked.
 
     Raises
     ------
@@ -155,9 +126,6 @@ def panel(
     if paired:  # turned so that the first system is on the left
         sums["total"] *= np.where(a > b, -1.0, 1.0)[:, None]
         a, b = np.minimum(a, b), np.maximum(a, b)
-    session = first["session"].where(first["session"].notna(), first["dialogue"]).to_numpy(object)
-    who = None if interactor is None else first["dialogue"].map(interactor).to_numpy(object)
-    who = None if who is None or pd.isna(who).any() else who
     return Panel(
         method=method,
         labels=list(labels),
@@ -168,8 +136,6 @@ def panel(
         system=a,
         system_b=b,
         dialogue=first["dialogue"].to_numpy(object),
-        session=session,
-        interactor=who,
         unit="pair" if paired else METHODS[method].unit,
         row="pair" if paired else "dialogue",
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
 from pydantic import Field
 
 from judgebook.study import limits
@@ -27,23 +25,8 @@ class Sensitivity(Section):
         32, ge=2, le=limits.COUNT, description="dialogues per system (pairs per pair of systems) in one draw"
     )
     n_draws: int = Field(1000, ge=1, le=100_000, description="draws; the first is the paper's single draw")
-    within: Literal["session", "interactor"] = Field(
-        "session", description="how dialogues without a counterpart in their session are permuted"
-    )
-    n_permutations: int = Field(10_000, ge=99, le=limits.COUNT, description="permutations of the primary test")
-    margin: float = Field(
-        0.2,
-        gt=0,
-        le=limits.AMOUNT,
-        description="margin within which two systems count as equivalent on labels without `margin`, in standard "
-        "deviations of dialogues",
-    )
     null_runs: int = Field(
         200, ge=20, le=limits.COUNT, description="placebo comparisons per test, for its type I error rate"
-    )
-    null_permutations: int = Field(201, ge=99, le=limits.COUNT, description="permutations in each placebo comparison")
-    power_sizes: list[Annotated[int, Field(ge=2, le=limits.COUNT)]] = Field(
-        [8, 16, 32, 64, 100], min_length=1, description="dialogues per system for which power is shown"
     )
     published: Published | None = Field(None, description="the printed counts to compare with")
 
@@ -55,14 +38,14 @@ QUESTIONS = [
         follows="Finch et al. 2023, Table 5",
         options={"sensitivity": Sensitivity},
         uses=["performance"],
-        reads=["annotations", "dialogues", "data/published/*.csv"],
-        sections=["margin", "simulate", "inference", "quality_control", "control_system", "unranked_systems", "seeds"],
+        needs=["07_bot_performance"],
+        reads=["annotations", "data/published/*.csv"],
+        sections=["margin", "simulate", "quality_control", "control_system", "unranked_systems", "seeds"],
         knobs={"n_draws": "sensitivity.n_draws", "seed": "seeds.downsample"},
         requires=["comparable_systems"],
-        weighted="differences between systems, their tests and intervals, power and detectable differences",
-        unweighted="tests as published, and the standard deviations in which margins of equivalence are given",
+        weighted="differences between systems by the fits, and the differences that they would find",
+        unweighted="tests as published",
         headline="significance",
-        seconds=[6.0, 4.0, 0.15],
-        early=True,
+        seconds=[4.0, 4.0, 0.15],
     ),
 ]

@@ -10,17 +10,8 @@ from judgebook.questions.sensitivity.analysis import of_group
 from judgebook.questions.sensitivity.judged_groups import JudgedGroup
 from judgebook.study.results import Results
 
-#: tests in figures, tables and prose
-TESTS = {
-    "z": "z test on turns",
-    "student": "Student's t",
-    "welch": "Welch's t",
-    "sign": "sign test",
-    "dialogue_welch": "Welch's t on dialogues",
-    "session": "permutation test",
-    "clustered_t": "t test, clustered",
-    "weighted_t": "t test of weighted means",
-}
+#: published tests in figures, tables and prose
+TESTS = {"z": "z test on turns", "student": "Student's t", "sign": "sign test"}
 BOTH = ["system", "system_b"]
 
 

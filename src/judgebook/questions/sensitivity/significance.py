@@ -65,63 +65,38 @@ def _smallest(keys: np.ndarray, n: int) -> np.ndarray:
     return (keys <= limit).astype(float)
 
 
-def count_significant(
-    panels: Sequence[Panel],
-    *,
-    n: int,
-    n_draws: int,
-    seed: int,
-    within: str = "session",
-    picked: Sequence[Panel] | None = None,
-) -> pd.DataFrame:
+def count_significant(panels: Sequence[Panel], *, n: int, n_draws: int, seed: int) -> pd.DataFrame:
     """How many pairs of systems each label distinguishes (Table 5), over many draws of `n` dialogues per system.
 
-    Parameters
-    ----------
-    panels : sequence of Panel
-        One per method.
-    picked : sequence of Panel, optional
-        The same dialogues with one annotation per item, for the published tests.
-    within : {"session", "interactor"}
-        See `contrasts.blocks`; the permutation test is approximated (`contrasts.session_normal`).
+    panels : one per method.
 
     Returns
     -------
-    DataFrame of rows `n_significant`, by each method's published test and the permutation test, with `summary` `first`
-    (a single draw, as in the paper), `mean`, `smallest` and `largest` over draws (a range, not an interval); and
-    `system_difference` of the first draw, with `sample` of `draw`.
+    DataFrame of rows `n_significant`, by each method's published test, with `summary` `first` (a single draw, as in the
+    paper), `mean`, `smallest` and `largest` over draws (a range, not an interval); and `system_difference` of the first
+    draw, with `sample` of `draw`.
     """
-    picked = panels if picked is None else picked
-    kinds = ((picked, [data.published_test for data in picked]), (panels, ["session"] * len(panels)))
     common: dict[str, object] = {"n_dialogues": n, "seed": seed}
-    first: tuple[list[pd.DataFrame], ...] = ([], [])
-    counted: tuple[list[list[np.ndarray]], ...] = ([], [])
-    for keys in draw_keys([*picked, *panels], n_draws, generator(seed, "downsample")):
-        left = iter(keys)
-        for (used, tests), rows, counts in zip(kinds, first, counted, strict=True):
-            by_panel = [_of_draws(d, t, downsample(d, n, next(left)), within) for d, t in zip(used, tests, strict=True)]
-            for data, test, (p, difference) in zip(used, tests, by_panel, strict=True) if not counts else ():
-                unit = (
-                    {"within": within, "resample_unit": "session"}
-                    if test == "session"
-                    else {"resample_unit": data.unit}
-                )
-                rows.append(pair_rows(data, test, p[0], difference[0], sample="draw", **unit, **common))
-            counts.append(_significant([p for p, _ in by_panel], DRAW_FAMILIES))
-    for (used, tests), rows, counts in zip(kinds, first, counted, strict=True):
-        every = [np.concatenate(c) for c in zip(*counts, strict=True)]  # of all draws
-        rows.append(pd.DataFrame(_counts(used, tests, every, DRAW_FAMILIES, common)))
-    return pd.concat([*first[0], *first[1]], ignore_index=True)
+    first: list[pd.DataFrame] = []
+    counted: list[list[np.ndarray]] = []
+    tests = [data.published_test for data in panels]
+    for keys in draw_keys(panels, n_draws, generator(seed, "downsample")):
+        found = [_of_draws(d, t, downsample(d, n, k)) for d, t, k in zip(panels, tests, keys, strict=True)]
+        for data, test, (p, difference) in zip(panels, tests, found, strict=True) if not counted else ():
+            first.append(pair_rows(data, test, p[0], difference[0], sample="draw", resample_unit=data.unit, **common))
+        counted.append(_significant([p for p, _ in found], DRAW_FAMILIES))
+    every = [np.concatenate(c) for c in zip(*counted, strict=True)]  # of all draws
+    return pd.concat([*first, pd.DataFrame(_counts(panels, tests, every, DRAW_FAMILIES, common))], ignore_index=True)
 
 
-def _of_draws(data: Panel, test: str, weights: np.ndarray, within: str) -> tuple[np.ndarray, np.ndarray]:
+def _of_draws(data: Panel, test: str, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """`draw_p_values` of draws that together hold some of the rows only."""
     held = np.flatnonzero(weights.any(axis=0))
-    return draw_p_values(data.take(held), test, weights[:, held], within)
+    return draw_p_values(data.take(held), test, weights[:, held])
 
 
 def count_tests(panels: Sequence[Panel], tests: pd.DataFrame) -> pd.DataFrame:
-    """`n_significant` (with `summary` of `first`) counted from tests that were made, such as `session_tests`.
+    """`n_significant` (with `summary` of `first`) counted from tests that were made: `published_tests`.
 
     tests : `system_difference` of one test per panel, every pair and label. Raises ValueError where there are several.
     """
@@ -135,9 +110,7 @@ def count_tests(panels: Sequence[Panel], tests: pd.DataFrame) -> pd.DataFrame:
         order = pd.MultiIndex.from_tuples([(data.systems[a], data.systems[b]) for a, b in data.pairs])
         names += test_names
         p_values.append(wide.reindex(index=order, columns=data.labels).to_numpy(float)[None])
-    seeds = tests["seed"].dropna().tolist() if "seed" in tests else []
-    common = {"seed": int(seeds[0])} if seeds else {}
-    return pd.DataFrame(_counts(panels, names, _significant(p_values, FAMILIES), FAMILIES, common))
+    return pd.DataFrame(_counts(panels, names, _significant(p_values, FAMILIES), FAMILIES, {}))
 
 
 def _significant(p_values: list[np.ndarray], families: Families) -> list[np.ndarray]:

@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
 from judgebook.display import cells
-from judgebook.display.cells import Cell, intervals
+from judgebook.display.cells import Cell
 from judgebook.display.names import DisplayNames
-from judgebook.display.text import number, span
+from judgebook.display.text import number, percent, span
 from judgebook.display.views import Table
-from judgebook.questions.sensitivity.analysis import (
-    PRIMARY,
-    PUBLISHED,
-    counts,
-    detectable,
-    of_group,
-    primary,
-    primary_name,
-    verdicts,
-    with_people,
-)
+from judgebook.questions.performance import leading
+from judgebook.questions.performance.fitted import POWER
+from judgebook.questions.sensitivity.analysis import PUBLISHED, compared, counts, decided, of_group
 from judgebook.questions.sensitivity.contrasts import ALPHAS
-from judgebook.questions.sensitivity.differences import TEST, WEIGHTED
-from judgebook.questions.sensitivity.equivalence import within
+from judgebook.questions.sensitivity.findings import shares, tally
 from judgebook.questions.sensitivity.judged_groups import JudgedGroup
-from judgebook.questions.sensitivity.power import SAMPLE
 from judgebook.questions.sensitivity.shown import TESTS, who
 from judgebook.study.results import Results
+from judgebook.study.sections.margins import told
 
 LABEL = ["method", "label"]
+#: percentage points that no two systems differ by: all wins against all losses differ by as much
+MOST = 200
+
+
+def groups(results: Results, judged: Sequence[JudgedGroup], names: DisplayNames) -> Table | None:
+    """How many labels and comparisons of each corpus and group are decided; None where there is one."""
+    if len(judged) < 2:
+        return None
+    rows = []
+    for one in judged:
+        facts = tally(of_group(results, one))
+        row = {"Who judged": who(one, judged, names), "Labels": facts["n_labels"]}
+        row |= {"Labels that distinguish": facts["n_apart"], "Comparisons": facts["n"], "Decided": facts["n_sure"]}
+        rows.append(row | {"Published tests": facts["n_published"]})
+    caption = "Comparisons of two systems on one label that are decided by the fits. A label distinguishes if at least"
+    caption += " one of its comparisons is decided. Published tests: how many are significant at 0.05 on all dialogues,"
+    caption += " unadjusted."
+    return Table(pd.DataFrame(rows), "groups", caption)
 
 
 def count_tables(
@@ -38,74 +47,65 @@ def count_tables(
 ) -> Iterator[Table]:
     """`count_table` of each corpus and group. n, n_draws : dialogues per system in a draw, and draws."""
     for i, one in enumerate(judged):
-        part = who(one, judged, names)
-        drawn = one.draw_size(n)
-        caption = "Pairs of systems that differ at 0.05" + (f", {part}" if part else "")
+        part, drawn = who(one, judged, names), one.draw_size(n)
+        caption = f"{part + ': p' if part else 'P'}airs of systems that differ. Decided: by the fits, all pairs of a"
+        caption += f" label at once. Found: the smallest difference that is decided with {percent(POWER)} power"
+        caption += " (marks, comparisons: percentage points). Published tests at 0.05, unadjusted: on all dialogues"
         if drawn:
-            caption += f": one draw of {drawn} dialogues per system, and the mean (range) over {one.n_draws(n_draws):,}"
-            caption += " draws"
-        caption += ". All dialogues: unadjusted, and with Holm's adjustment within the label or over all labels."
-        name = f"counts_{i}" if i else "counts"
-        yield Table(count_table(of_group(results, one), names), name, caption)
+            caption += f", in one draw of {drawn} dialogues per system (also at 0.01 and 0.1), and mean (range) over"
+            caption += f" {one.n_draws(n_draws):,} draws"
+        frame = count_table(of_group(results, one), names)
+        why = dict.fromkeys(frame.columns, "Too few data for a fit, or for this test.")
+        yield Table(frame, f"counts_{i}" if i else "counts", f"{caption}.", why=why)
 
 
 def count_table(results: Results, names: DisplayNames) -> pd.DataFrame:
-    """Pairs of systems that differ, one row per label, by the published and by the permutation test."""
-    rows = names.sort(results["n_significant"].drop_duplicates(LABEL)).set_index(LABEL)
-    weighted = (results["n_significant"]["test"] == WEIGHTED).any()
-    out = rows[["n"]].rename(columns={"n": "Pairs"})
+    """Pairs of systems that differ, one row per label, by the fits and by the published tests."""
+    tested = results["n_significant"].groupby(LABEL)["n"].first()
+    pairs = compared(results).groupby(LABEL)["sure"].size().reindex(tested.index).fillna(tested)
+    out = names.sort(pairs.rename("Pairs").astype("Int64").reset_index()).set_index(LABEL)
+    out["Decided"] = decided(results).astype("Int64")
+    out["Found"] = _found(results, names)
+    out["All, published"] = counts(results).astype("Int64")
     for alpha in ALPHAS:
-        once = counts(results, PUBLISHED, "none", "first", alpha)
+        once = counts(results, "first", alpha)
         if len(once):
             out[f"One draw, {alpha:g}"] = once.astype("Int64")
-    for heading, test in {"Draws, published": PUBLISHED, "Draws, permutation": "session"}.items():
-        mean, low, high = (counts(results, test, "none", s) for s in ("mean", "smallest", "largest"))
-        if len(mean):
-            ends = pd.DataFrame({"low": low, "high": high}).reindex(mean.index)
-            out[heading] = cells.numbers(mean, 1) + " (" + cells.ranges(ends, 0) + ")"
-    for heading, test, over in (
-        ("All, published", PUBLISHED, "none"),
-        (f"All, {'weighted t' if weighted else 'permutation'}", PRIMARY, "none"),
-        ("Holm, label", PRIMARY, "label"),
-        ("Holm, all labels", PRIMARY, "all"),
-    ):
-        out[heading] = counts(results, test, over).astype("Int64")
+    mean, low, high = (counts(results, s) for s in ("mean", "smallest", "largest"))
+    if len(mean):
+        ends = pd.DataFrame({"low": low, "high": high}).reindex(mean.index)
+        out["Draws, published"] = cells.numbers(mean, 1) + " (" + cells.ranges(ends, 0) + ")"
     return names.named(out.reset_index())
 
 
-def differences(results: Results, names: DisplayNames, part: str = "", name: str = "differences") -> Table:
-    """Pairs of systems that differ by the permutation test with Holm's adjustment within the label, with intervals.
+def _found(results: Results, names: DisplayNames) -> pd.Series:
+    """The difference that is decided with 80% power, a cell by (method, label): percentage points, or points."""
+    rows = results["difference_found"].dropna(subset="estimate").set_index(LABEL)["estimate"]
+    scaled = [(100 * x, 1) if shares(str(key[0]), str(key[1]), names) else (x, 2) for key, x in rows.items()]
+    texts = [Cell(f"> {MOST}" if d == 1 and x > MOST else number(x, d), {"": x}) for x, d in scaled]
+    return pd.Series(texts, rows.index, dtype=object)
 
-    part, name : what the results are of, where there are several groups; of the file.
+
+def margins(
+    results: Results, names: DisplayNames, part: str = "", name: str = "", *, of: Mapping[tuple[str, str], float]
+) -> Table | None:
+    """What the fits show of pairs of systems on labels with a margin: one row per label; None without any.
+
+    part, name : what the results are of, where there are several groups; of the file. of : (method, label) -> margin.
     """
-    rows = names.sort(names.pairs(primary(results).query("p_adjusted < 0.05")))
-    keys = [*LABEL, "system", "system_b"]
-    by_pair = names.pairs(results.select("system_difference", test=TEST)).set_index(keys)
-    shown = by_pair[["estimate", "ci_low", "ci_high", "p_adjusted"]].reindex(pd.MultiIndex.from_frame(rows[keys]))
-    pairs = zip(rows["system"], rows["system_b"], strict=True)
-    people = len(with_people(results)) > 0
-    these = ", these annotators" if people else ""
-    columns = {
-        "Systems": [names.pair_name(a, b) for a, b in pairs],
-        "Difference" + (", CI for other annotators" if people else ""): intervals(shown, 3).to_numpy(),
-        "p" + these: cells.p_values(rows["p_value"]),
-        "Holm" + these: cells.p_values(rows["p_adjusted"]),
-    }
-    out = rows[LABEL].assign(**columns)
-    if people:
-        out["Holm, other annotators"] = cells.p_values(shown["p_adjusted"]).to_numpy()
-    test = primary_name(results)
-    caption = f"Pairs that differ{', ' + part if part else ''}, by the {test} with Holm's adjustment within the"
-    caption += (
-        " label. Difference: of means (of shares, for marks; wins minus losses as a share, for comparisons), with"
-    )
-    caption += f" CI over sessions{' and annotators' if people else ''}."
-    if people:
-        caption += " The permutation test is about these annotators, the CI and the last column about others like them,"
-        caption += " too: a CI may include 0 although p is small."
-    why = {heading: "No variation." for heading in columns if heading.startswith("Difference")}
-    why["Holm, other annotators"] = "Annotators not known, or no variation."
-    return Table(names.named(out), name, caption, decimals=3, why=why)
+    rows = [leading.by_margin(r, of, str(m)) for m, r in results["contrast"].groupby("method", sort=False)]
+    judged = pd.concat(rows).dropna(subset="margin") if rows else pd.DataFrame()
+    if judged.empty:
+        return None
+    kinds = {"Differ": leading.DIFFER, "Differ by less than the margin": leading.SLIGHTLY}
+    kinds |= {"Equivalent": leading.ALIKE, "One not worse": leading.NOT_WORSE, "Undecided": leading.UNDECIDED}
+    counted = judged.groupby([*LABEL, "verdict"], sort=False).size().unstack(fill_value=0)  # noqa: PD010
+    out = pd.DataFrame({title: counted.get(kind, 0) for title, kind in kinds.items()}, index=counted.index)
+    out.insert(0, "Margin", [told(of[key], names.labels[key]) for key in out.index])
+    caption = f"{part + ': p' if part else 'P'}airs of systems by what the fits show, with the margins of the study."
+    caption += " Equivalent: the interval of the difference lies within the margin; one not worse: that system is at"
+    caption += " most worse by less than the margin. Intervals hold for all pairs of a label at once."
+    return Table(names.named(names.sort(out.reset_index())), name, caption)
 
 
 def type_i_errors(results: Results, names: DisplayNames, *, n_runs: int, part: str = "", name: str = "errors") -> Table:
@@ -121,32 +121,6 @@ def type_i_errors(results: Results, names: DisplayNames, *, n_runs: int, part: s
         out.append(row)
     caption = f"Type I error{', ' + part if part else ''}: mean (range) over labels, from {n_runs} placebo comparisons"
     return Table(names.named(pd.DataFrame(out)), name, f"{caption} per label.")
-
-
-def power(results: Results, names: DisplayNames, part: str = "", name: str = "power") -> Table:
-    """Expected power by number of dialogues, one row per label; and the detectable differences."""
-    rows = results["power"].assign(n_dialogues=lambda f: f["n_dialogues"].astype(int))
-    rows = rows.assign(text=intervals(rows, 2))
-    out = rows.set_index([*LABEL, "n_dialogues"])["text"].unstack()  # noqa: PD010
-    out = out.rename(columns=lambda n: f"{n} dialogues").rename_axis(columns=None)
-    single = results.select("detectable_effect", n_dialogues=None)
-    columns = {
-        "Single test": single,
-        "Holm": detectable(results),
-        "Holm, other annotators": detectable(results, people=SAMPLE),
-    }
-    columns = {heading: rows.set_index(LABEL)["estimate"] for heading, rows in columns.items() if len(rows)}
-    out = out.assign(**{heading: values.reindex(out.index) for heading, values in columns.items()})
-    caption = (
-        f"Share of pairs of systems significant at 0.05 (a single test){', ' + part if part else ''}, by dialogues"
-    )
-    caption += " per system, if true differences vary as estimated here once noise is removed. CI: from that of their"
-    caption += " variance; 0.05: no two systems differ. Then the difference detected with 80% power with the present"
-    caption += " dialogues, by a single test and at the first step of Holm's adjustment within the label."
-    caption += " Other annotators: annotators are a sample." if "Holm, other annotators" in columns else ""
-    why = dict.fromkeys([*out.columns], "No variation between sessions, or one session.")
-    why["Holm, other annotators"] = "Annotators not known, or no variation."
-    return Table(names.named(names.sort(out.reset_index())), name, caption, dict.fromkeys(columns, 3), why)
 
 
 def printed_counts(results: Results, printed: pd.DataFrame, panels: dict[str, str]) -> pd.DataFrame:
@@ -173,29 +147,3 @@ def printed(counted: pd.DataFrame, names: DisplayNames, element: str) -> Table:
         out["Over draws"] = cells.ranges(rows[["smallest", "largest"]], 0)
     caption = f"Printed counts ({element}) and counts in this study by the published tests."
     return Table(names.named(out), "beside", caption)
-
-
-def equivalence(results: Results, names: DisplayNames, *, part: str = "", name: str = "equivalence") -> Table | None:
-    """How many pairs of systems differ, are shown to be alike, both or neither: one row per label."""
-    rows = verdicts(results)
-    if rows.empty:
-        return None
-    differ, alike = rows["differ"], rows["alike"]
-    kinds = {"Differ": differ & ~alike, "Differ, but equivalent": differ & alike, "Equivalent": alike & ~differ}
-    rows = rows.assign(**kinds, Undecided=~differ & ~alike)
-    counted = rows.groupby(LABEL, sort=False)[[*kinds, "Undecided"]].sum().astype(int)
-    on_label = (
-        results.select("smallest_margin", scale="label").groupby(LABEL, sort=False)["estimate"].agg(["min", "max"])
-    )
-    smallest, on_label = (
-        cells.ranges(f) for f in (rows.groupby(LABEL, sort=False)["smallest"].agg(["min", "max"]), on_label)
-    )
-    out = pd.concat(
-        [counted, smallest.rename("Smallest margin (SD)"), on_label.rename("In units of the label")], axis=1
-    )
-    test = primary_name(results)
-    caption = f"{part + ': p' if part else 'P'}airs of systems that differ ({test}), and that are shown to be"
-    caption += f" equivalent within {within(rows)} (two one-sided tests), both with Holm's adjustment within the label."
-    caption += " Smallest margin: the range over pairs of the smallest margin within which a pair is shown to be"
-    caption += " equivalent (unadjusted). For comparisons: wins minus losses."
-    return Table(names.named(names.sort(out.reset_index())), name, caption)

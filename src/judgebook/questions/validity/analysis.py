@@ -49,7 +49,7 @@ def analyse_coverage(
     ----------
     study_targets : Targets
     earlier : sequence of Results
-        Of notebooks 02 (cost), 03 (agreement), 04 (importance) and 05 (sensitivity).
+        Of notebooks 02 (cost), 03 (agreement), 04 (importance) and 07 (sensitivity).
     labels : iterable of Label
         Of the study: which task gives a label.
     sampling : Sampling

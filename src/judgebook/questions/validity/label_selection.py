@@ -20,6 +20,7 @@ import pandas as pd
 from judgebook.annotations.dialogue_values import Design
 from judgebook.published import numbers
 from judgebook.questions.agreement.population import judged
+from judgebook.questions.performance.leading import decided
 from judgebook.questions.validity.coverage import Predictors
 from judgebook.questions.validity.question import LabelSelection
 from judgebook.statistics.intervals import Interval, Sampling
@@ -32,13 +33,11 @@ from judgebook.study.results import Results
 VALUES = {
     "agreement": "alpha",
     "importance": "largest |r| with an interval that excludes 0",
-    "sensitivity": "pairs of systems that differ significantly",
+    "sensitivity": "pairs of systems that are decided",
     "distinctness": "share of half-samples that select it",
     "cost": "estimated cost of one label",
 }
 KEY = ["method", "label"]
-#: statistics of notebook 05 that have a row for each pair of systems, and say nothing here
-OF_PAIRS = ("system_difference", "equivalence", "smallest_margin")
 
 
 def named_in_the_paper() -> list[str]:
@@ -53,15 +52,15 @@ def criteria(results: Results, labels: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     results : Results
-        Of one corpus and group: alpha, r, n_significant, cost_per_label and selection_frequency.
+        Of one corpus and group: alpha, r, contrast, cost_per_label and selection_frequency.
     labels : DataFrame
         Columns method, label.
 
     Returns
     -------
     DataFrame. agreement: alpha over dialogues or pairs. importance: the larger |r| over the two targets among those
-    whose jackknife interval excludes 0; 0 where neither does. sensitivity: pairs of systems with p < 0.05, adjusted
-    within the label (Holm). distinctness: the larger selection frequency over the two targets. cost: the same for all
+    whose jackknife interval excludes 0; 0 where neither does. sensitivity: pairs of systems that the fit decides.
+    distinctness: the larger selection frequency over the two targets. cost: the same for all
     labels of a method.
 
     Raises
@@ -69,20 +68,16 @@ def criteria(results: Results, labels: pd.DataFrame) -> pd.DataFrame:
     ValueError
         Where a label has several values of a criterion.
     """
-    holm = {
-        "test": ("session", "weighted_t"),
-        "alpha": 0.05,
-        "adjusted_over": "label",
-        "adjust": "holm",
-        "n_dialogues": None,
-    }
     r = results.select("r", kind=None).dropna(subset="ci_low")
     clear = (r["ci_low"] > 0) | (r["ci_high"] < 0)
     cost = results.select("cost_per_label", tasks="all").set_index("method")["estimate"]
     out = labels[KEY].drop_duplicates().set_index(KEY)
     out["agreement"] = _one(judged(results))
     out["importance"] = r["estimate"].abs().where(clear, 0.0).groupby([r["method"], r["label"]]).max()
-    out["sensitivity"] = _one(results.select("n_significant", **holm))
+    pairs = results["contrast"].dropna(subset="ci_low")
+    if pairs.duplicated([*KEY, "system", "system_b"]).any():
+        raise ValueError("pairs of systems have several rows of the same label; select one group")
+    out["sensitivity"] = decided(pairs).groupby([pairs["method"], pairs["label"]]).sum().astype(float)
     out["distinctness"] = results["selection_frequency"].groupby(KEY)["estimate"].max()
     out["cost"] = out.index.get_level_values("method").map(cost).astype(float)
     return out.reset_index()

@@ -114,7 +114,7 @@ class LabelSelection(Section):
         1,
         ge=1,
         le=limits.COUNT,
-        description="sensitivity: pairs of systems with p < 0.05, Holm-adjusted within the label",
+        description="sensitivity: pairs of systems that the fit of notebook 07 decides",
     )
     min_selected: float | None = Field(
         0.5, ge=0, le=1, description="distinctness: share of half-samples that select the label, for either target"
@@ -144,7 +144,7 @@ QUESTIONS = [
         asks="What does each label add to the others, and which should be kept?",
         follows="Finch et al. 2023, Figure 3, §7.5",
         options={"coverage": Coverage, "label_selection": LabelSelection},
-        needs=["02_collection_stats", "03_iaa", "04_importance", "05_sensitivity"],
+        needs=["02_collection_stats", "03_iaa", "04_importance", "07_bot_performance"],
         reads=["annotations", "dialogues", "data/published/*.csv"],
         sections=["bootstrap", "costs.final_labels", "importance", "seeds.permute", "seeds.pick"],
         knobs={

@@ -133,7 +133,7 @@ def criteria(selected: pd.DataFrame, names: DisplayNames) -> Table:
     out = names.sort(selected)[[*KEY, *CRITERIA, "kept"]].astype({"sensitivity": "Int64"})
     headings = {c: heading for c, (heading, _) in CRITERIA.items()} | {"kept": "Kept"}
     caption = "Criteria by label. Agreement: alpha; importance: |r|, 0 where its CI contains 0; sensitivity: pairs of"
-    caption += " systems that differ significantly; distinctness: share of half-samples; cost: of one label."
+    caption += " systems that the fits decide; distinctness: share of half-samples; cost: of one label."
     return Table(names.named(out.rename(columns=headings)), "selection", caption, why=NO_CRITERION)
 
 

@@ -120,7 +120,7 @@ class AnyStudy(Section):
         description="smallest difference between two systems that matters, in units of the label or (`5%`) in "
         "percentage points of a rate: for all labels, by label, or by method and label; without a method, a label that "
         "is both rated and compared means the ratings. The first page, notebooks 05 and 14 and `gate` compare with it; "
-        "labels without one have `sensitivity.margin` and `planning.effect`, in standard deviations",
+        "labels without one have `planning.effect`, in standard deviations",
         examples=[0.2, {"fluency": 0.25}],
     )
     systems: dict[str, str] = Field(

@@ -9,12 +9,13 @@ import pandas as pd
 
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import number
+from judgebook.questions.performance.leading import ALIKE, DIFFER, FEW, SLIGHTLY
 from judgebook.study.labels import Label
 from judgebook.study.sections.margins import share, told
 from judgebook.summary.answers.margin_facts import Against, MarginFacts, MarginFound
 from judgebook.summary.answers.verdicts import Margin
 from judgebook.summary.evidence import Evidence
-from judgebook.summary.pairs.analysis import ALIKE, DIFFER, FEW, SLIGHTLY, comparisons
+from judgebook.summary.pairs.analysis import comparisons
 
 
 def against_first(

@@ -14,7 +14,7 @@ from judgebook.pipeline.pages import Pages
 from judgebook.pipeline.worker import timed
 
 #: notebooks whose results are compared
-_NOTEBOOKS = ("03_iaa", "05_sensitivity", "07_bot_performance", "16_fragility")
+_NOTEBOOKS = ("03_iaa", "07_bot_performance", "16_fragility")
 
 
 def node(pages: Pages, after: tuple[str, ...]) -> Node:

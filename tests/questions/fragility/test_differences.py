@@ -6,9 +6,7 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
-from judgebook.questions.sensitivity import differences
-from judgebook.statistics import bounded_means
-from judgebook.statistics.bounded_means import BOUNDED
+from judgebook.questions.fragility import differences
 
 
 def ratings(values, *, people=("p",), shared=True, each=1, rng=None):
@@ -122,29 +120,3 @@ def test_one_person_with_most_of_the_scores_leaves_no_interval():
     assert (found["ci_kind"], found["note"]) == ("not_estimable", "one annotator has 80% of the scores of a system")
     assert found[["ci_low", "ci_high", "p_value"]].isna().all()
     assert np.isfinite(found["estimate"])
-
-
-def test_of_few_dialogues_at_one_end_of_the_scale_the_interval_holds_what_they_may_have_missed():
-    """Five dialogues without a mark say that their mean is at most 52% (Clopper and Pearson)."""
-    rows = ratings({"a": np.zeros(5), "b": np.tile([0.1, 0.2, 0.3], 20)}, shared=False)
-    narrow, wide = found_in(rows), found_in(rows, scales={"x": (0.0, 1.0)})
-    assert narrow["ci_high"] < 0 < wide["ci_high"] < 1 - 0.025 ** (1 / 5)
-    assert wide["ci_low"] <= narrow["ci_low"]
-    assert wide["p_value"] > 0.2 > narrow["p_value"]
-    assert (wide["ci_kind"], wide["note"]) == ("t_or_bound", BOUNDED)
-    same = found_in(ratings({"a": np.linspace(0.2, 0.6, 5), "b": np.tile([0.1, 0.2, 0.3], 20)}, shared=False),
-                    scales={"x": (0.0, 1.0)})  # fmt: skip
-    assert (same["ci_kind"], same["note"]) == ("t", None)
-
-
-def test_sessions_of_several_dialogues_count_once_for_the_bounds():
-    """Twelve dialogues in three sessions: three values."""
-    rows = ratings({"a": np.r_[np.zeros(11), 0.4], "b": np.tile([0.1, 0.2, 0.3], 20)}, shared=False)
-    own = rows["system"] == "a"
-    rows.loc[own, "session"] = (rows.loc[own, "dialogue"].str[2:].astype(int) // 4).astype(str)
-    found = found_in(rows, scales={"x": (0.0, 1.0)})
-    few, many = np.array([[0.0], [0.0], [0.1]]), np.tile([0.1, 0.2, 0.3], 20)[:, None]
-    rng = np.random.default_rng(1)
-    _, low, high = bounded_means.compare_bounded_means(few, many, np.zeros(1), np.ones(1), rng=rng)
-    assert found["ci_high"] == pytest.approx(high[0], abs=0.02)
-    assert found["ci_low"] <= low[0] + 0.02

@@ -1,9 +1,8 @@
-"""Differences between systems with intervals: for other dialogues and, where annotators are known, other annotators.
+"""Differences of means between systems with intervals and without a model: for other dialogues and, where annotators
+are a sample, other annotators.
 
-The permutation tests of `system_tests` generalise to other dialogues judged by the same people. Here the variance of a
-difference is that of scores clustered by session and by annotator (`statistics.clusters`), and systems judged in the
-same sessions or by the same people are compared as pairs. Where hardly any of a system's few dialogues lie away from
-one end of the scale, their variance is not known: the interval then also holds that of `statistics.bounded_means`.
+The variance of a difference is that of scores clustered by session and by annotator (`statistics.clusters`), and
+systems judged in the same sessions or by the same people are compared as pairs.
 
 References
 ----------
@@ -12,8 +11,7 @@ Cameron, Gelbach and Miller 2011, Journal of Business and Economic Statistics 29
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -21,7 +19,6 @@ from scipy.special import stdtr, stdtrit
 
 from judgebook.annotations.dialogue_values import one_side
 from judgebook.annotations.scores import sampled
-from judgebook.statistics import bounded_means
 from judgebook.statistics.clusters import (
     LEAST_DF,
     clustered_covariance,
@@ -32,28 +29,10 @@ from judgebook.statistics.clusters import (
     largest_share,
     pair_df,
 )
-from judgebook.statistics.intervals import generator
 from judgebook.study.labels import METHODS
 
-#: name of the test among those of `system_difference`
-TEST = "clustered_t"
-#: the same for these annotators only: the primary test where dialogues have sampling weights, as weighted means are not
-#: exchangeable under permutation
-WEIGHTED = "weighted_t"
-#: label -> ends of its scale
-Scales = Mapping[str, tuple[float, float]]
-NO_SCALES: Scales = MappingProxyType({})
 
-
-def differences(
-    annotations: pd.DataFrame,
-    method: str,
-    systems: list[str],
-    *,
-    people: bool = True,
-    confidence: float = 0.95,
-    scales: Scales = NO_SCALES,
-) -> pd.DataFrame:
+def differences(annotations: pd.DataFrame, method: str, systems: list[str], *, people: bool = True) -> pd.DataFrame:
     """Every pair of systems on every label: difference of means, t interval and p-value.
 
     A dialogue counts once, with the mean of its items, and an item once, with the mean of its annotations; so does a
@@ -67,57 +46,18 @@ def differences(
         Which are compared; the first of a pair comes first here.
     people : bool
         Treat annotators as a sample too, for labels whose annotators are known.
-    scales : mapping
-        Label -> ends of its scale, for the bounds where few dialogues lie away from one of them (not with sampling
-        weights); `note` says where they were used.
 
     Returns
     -------
-    DataFrame of rows `system_difference` with `test` of TEST, `se` and `df` besides; `n` counts dialogues (pairs),
-    `n_clusters` the fewer of sessions and annotators of either system. df is one less than their effective number
-    (`clusters.effective_number`), or Welch's if the systems share neither.
+    DataFrame, with `se` and `df`; `n` counts dialogues (pairs), `n_clusters` the fewer of sessions and annotators of
+    either system. df is one less than their effective number (`clusters.effective_number`), or Welch's if the systems
+    share neither.
     """
     rows = annotations[annotations["method"] == method]
     rows = rows[rows["system"].isin(systems)]
     if METHODS[method].unit == "pair":
         rows = one_side(rows[rows["system_b"].isin(systems)])
-    estimated = of_numbers(
-        made := numbers(rows, method, systems), method, systems, people=people, confidence=confidence
-    )
-    if METHODS[method].unit == "pair" or not scales or sampled(rows):
-        return estimated
-    return _bounded(estimated, made, systems, scales, confidence)
-
-
-def _bounded(
-    estimated: pd.DataFrame, rows: pd.DataFrame, systems: list[str], scales: Scales, confidence: float
-) -> pd.DataFrame:
-    """`estimated` with intervals and p-values that also allow for what few dialogues at one end of a scale do not show.
-
-    rows : of `numbers`, from which the means of a system's sessions are made.
-    """
-    estimated = estimated.reset_index(drop=True)
-    cell = ["label", "one", "session"]
-    value = rows.groupby([*cell, "dialogue", "item"], observed=True)["score"].mean()
-    for level in ([*cell, "dialogue"], cell):
-        value = value.groupby(level=level, observed=True).mean()
-    values, few = {}, set()
-    for (label, one), part in value.groupby(level=["label", "one"], observed=True):
-        values[label, systems[one]] = x = part.to_numpy()[:, None]
-        if label in scales and bounded_means.at_one_end(x, *np.array(scales[label])[:, None])[0]:
-            few.add((label, systems[one]))
-    for at, pair in estimated[estimated["ci_kind"] == "t"].iterrows() if few else ():
-        label, *sides = pair[["label", "system", "system_b"]]
-        if few.isdisjoint((label, side) for side in sides):
-            continue
-        ends, rng = np.array(scales[label])[:, None], generator(0, "bounded", label, *sides)
-        p, low, high = bounded_means.compare_bounded_means(
-            *(values[label, side] for side in sides), *ends, rng=rng, confidence=confidence
-        )
-        wider = [max(pair["p_value"], p[0]), min(pair["ci_low"], low[0]), max(pair["ci_high"], high[0])]
-        estimated.loc[at, ["p_value", "ci_low", "ci_high"]] = wider
-        estimated.loc[at, ["ci_kind", "note"]] = "t_or_bound", bounded_means.BOUNDED
-    return estimated
+    return of_numbers(numbers(rows, method, systems), method, systems, people=people)
 
 
 def numbers(rows: pd.DataFrame, method: str, systems: list[str]) -> pd.DataFrame:
@@ -215,7 +155,6 @@ def _systems(part: dict[str, np.ndarray], clusters: list[np.ndarray], n_systems:
         "system": present[a],
         "system_b": present[b],
         "n": np.rint(sizes[a] + sizes[b]).astype(int),
-        "per_system": 2 / (1 / sizes[a] + 1 / sizes[b]),
         "unit": np.full(len(a), "session"),
         "estimate": means[a] - means[b],
         "variance": cov.pair_errors() ** 2,
@@ -242,7 +181,6 @@ def _pairs(part: dict[str, np.ndarray], clusters: list[np.ndarray], n_systems: i
         "system": pairs // n_systems,
         "system_b": pairs % n_systems,
         "n": np.rint(sizes).astype(int),
-        "per_system": sizes,
         "unit": np.full(len(pairs), unit),
         "estimate": means,
         "variance": variance,
@@ -268,8 +206,6 @@ def _rows(estimated: pd.DataFrame, unit: str, confidence: float) -> pd.DataFrame
     note = np.full(len(usable), "no spread", dtype=object)
     note[usable], note[~enough] = None, why
     return estimated.drop(columns=["variance", "unit", "people", "share", "kind"]).assign(
-        statistic="system_difference",
-        test=TEST,
         level="pair" if unit == "pair" else "dialogue",
         se=se,
         ci_low=estimated["estimate"] - half,
