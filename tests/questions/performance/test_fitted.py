@@ -13,7 +13,7 @@ from judgebook.model.contrasts import Levels
 from judgebook.model.fit import ANNOTATOR, RESIDUAL, TASTE, Fit
 from judgebook.model.judgements import confounded
 from judgebook.questions.performance import analysis, leading
-from judgebook.questions.performance.fitted import MOST, POWER, fitted, of_fit, outcomes, standardised
+from judgebook.questions.performance.fitted import MOST, fitted, of_fit, standardised
 from judgebook.study.labels import Label
 from judgebook.study.results import collect, where
 from judgebook.study.schema import ALL_RUNS

@@ -13,15 +13,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import logsumexp, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from judgebook.annotations.cells import in_turn
 from judgebook.annotations.population import Population
 from judgebook.annotations.scores import sampled, weighted
 from judgebook.codes import distinct
 from judgebook.model import comparisons, ratings
-from judgebook.model.comparisons import Comparisons
+from judgebook.model.comparisons import Comparisons, outcomes, shown
 from judgebook.model.contrasts import Differences, Levels
+from judgebook.model.designs import POWER
 from judgebook.model.fit import PEOPLE, Fit
 from judgebook.model.judgements import Judgements, coded, crossed
 from judgebook.questions.performance.rates import with_people
@@ -33,8 +34,6 @@ from judgebook.study.schema import ALL_RUNS, SYSTEM_CELL
 
 CELL = SYSTEM_CELL[:-1]
 BLOCK = ["corpus", "method", "group"]
-#: chance of telling two systems apart whose difference counts as detectable
-POWER = 0.8
 #: runs of a study from which they are a sample of others
 LEAST_RUNS = 3
 #: what several systems may share, the widest first
@@ -254,13 +253,13 @@ def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> I
     head = {"level": METHODS[head["method"]].unit, **head, "resample_unit": fit.over}
     head |= {"n_annotators": fit.n_annotators or None}
     turn = -1 if sign < 0 else 1
-    values = (*(_shown(fit, turn * x) for x in (d.estimate, d.low, d.high)), d.p_value, d.p_adjusted)
+    values = (*(shown(fit, turn * x) for x in (d.estimate, d.low, d.high)), d.p_value, d.p_adjusted)
     for i, j, *each in zip(d.first, d.second, *values, strict=True):
         estimate, one, other, p, adjusted = map(float, each)
         row = {"system": systems[i], "system_b": systems[j], "estimate": estimate, "p_value": p, "p_adjusted": adjusted}
         ends = _interval(min(one, other), max(one, other), "simultaneous", fit.note)
         yield {**head, "n": fit.n, "statistic": f"{name}contrast", "family": FAMILY, **row, **ends}
-    found = _shown(fit, (d.high - d.low) / 2 + ndtri(POWER) * d.se)
+    found = shown(fit, (d.high - d.low) / 2 + ndtri(POWER) * d.se)
     median = float(np.median(found[np.isfinite(found)])) if np.isfinite(found).any() else nan
     row = {"n": len(d.se), "statistic": f"{name}difference_found", "estimate": median}
     yield {**head, **row, "note": None if isfinite(median) else fit.note or UNKNOWN}
@@ -277,14 +276,6 @@ def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> I
         yield {**head, "statistic": f"{name}component_share", **row, "ci_kind": "profile" if isfinite(low) else None}
     for part, reason in left_out.items():
         yield {**head, "statistic": f"{name}component_share", "part": part, "note": reason}
-
-
-def _shown(fit: Fit, x: np.ndarray) -> np.ndarray:
-    """Differences of levels as readers are told: of strengths, by how much more votes are won than lost."""
-    if fit.log_nu is None:
-        return x
-    won, _, lost = outcomes(x, fit.log_nu)
-    return np.asarray(won - lost)
 
 
 def _interval(low: float, high: float, kind: str, note: str) -> dict[str, Any]:
@@ -312,14 +303,6 @@ def _levels(fit: Fit, head: dict[str, Any], name: str, confidence: float) -> Ite
         for outcome, (estimate, one, two) in zip(("win", "tie", "loss"), at, strict=True):
             ends = _interval(min(one, two), max(one, two), "t", fit.note) if outcome != "tie" else {}
             yield {**row, "outcome": outcome, "estimate": estimate, **ends}
-
-
-def outcomes(gap: np.ndarray, log_nu: float | np.ndarray) -> np.ndarray:
-    """(3, n) chances that the stronger of two systems wins, ties and loses, by the difference of their strengths
-    (Davidson 1970, equation 2.1)."""
-    logs = np.stack([gap / 2, np.broadcast_to(log_nu, gap.shape), -gap / 2])
-    chances: np.ndarray = np.exp(logs - logsumexp(logs, axis=0))
-    return chances
 
 
 def _sized(fit: Fit, head: dict[str, Any], i: int) -> dict[str, Any]:
