@@ -9,7 +9,9 @@ from fixtures.made_annotations import comparisons, numbered, ratings
 from scipy import stats
 
 from judgebook.annotations import population
+from judgebook.model.comparisons import outcomes
 from judgebook.model.contrasts import Levels
+from judgebook.model.designs import POWER
 from judgebook.model.fit import ANNOTATOR, RESIDUAL, TASTE, Fit
 from judgebook.model.judgements import confounded
 from judgebook.questions.performance import analysis, leading
