@@ -2,7 +2,7 @@
 
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
-from judgebook.display.views import nothing_because, something
+from judgebook.display.views import nothing_because
 from judgebook.published import comparison
 from judgebook.questions.agreement import analysis, figures, findings, library_check, population, tables, variance
 from judgebook.study.results import collect
@@ -19,7 +19,6 @@ class Page(NotebookPage):
             analysis.analyse, self.annotations, self.labels, sampling=self.sampling, first=self.iaa.first,
             scope=self.study.scope, control=comparison.is_source(self.run), unit=self.study.bootstrap.unit,
             people=self.study.inference.annotators, people_resamples=people_resamples,
-            unranked=[self.study.control_system, *self.study.unranked_systems],
         )  # fmt: skip
         self.run.save_results(self.results)
 
@@ -33,7 +32,7 @@ class Page(NotebookPage):
         of, iaa, level = (self.results, self.names), self.iaa, self.level
         per = population.misleading(self.annotations, self.study.bootstrap.unit)
         yield findings.findings(*of, min_items=iaa.min_items, threshold=iaa.threshold, misleading=per, confidence=level)
-        yield nothing_because(tables.never_twice(*of), tables.reliability(*of))
+        yield nothing_because(tables.never_twice(*of))
 
     def alphas(self) -> Section:
         yield findings.annotations_used(self.iaa.first)
@@ -52,9 +51,6 @@ class Page(NotebookPage):
         self.complete()
         yield from (findings.variance(self.results, self.names), figures.variance(self.results, self.names))
         yield tables.variance(self.results, self.names, self.level)
-
-    def reliability(self) -> Section:
-        yield something(tables.reliability(self.results, self.names))
 
     def paper(self) -> Section:
         yield comparison.views(self.results, self.run, "Agreement within groups, as printed and in this study.")

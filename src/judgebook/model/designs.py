@@ -112,9 +112,13 @@ def _equal(systems: int) -> Levels:
 
 
 @lru_cache(maxsize=4096)
+def _critical(systems: int, df: float, confidence: float) -> float:
+    return float(_equal(systems).critical(np.array([df]), confidence)[0])
+
+
 def critical(systems: int, df: float, confidence: float = 0.95) -> float:
     """Standard errors that a difference must exceed to be decided, in a balanced design."""
-    return float(_equal(systems).critical(np.array([df]), confidence)[0])
+    return _critical(systems, float(f"{df:.3g}"), confidence)
 
 
 def found(fit: Fit, design: Design, power: float = POWER, confidence: float = 0.95) -> float:
@@ -124,9 +128,21 @@ def found(fit: Fit, design: Design, power: float = POWER, confidence: float = 0.
     return float(shown(fit, np.array([(critical(design.systems, df, confidence) + ndtri(power)) * se]))[0])
 
 
-def chance(difference: float, se: float, df: float, systems: int, confidence: float = 0.95) -> float:
+def chance(difference: float, se: float | np.ndarray, df: float, systems: int, confidence: float = 0.95) -> np.ndarray:
     """Power: the chance that two systems with this true difference are told apart."""
-    return float(ndtr(difference / se - critical(systems, df, confidence))) if se > 0 else float(difference > 0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(ndtr(difference / np.asarray(se) - critical(systems, df, confidence)))
+
+
+def fewest(enough: Callable[[int], bool]) -> int | None:
+    """The fewest dialogues that are enough, as more are; None where not even MOST are."""
+    if not enough(MOST):
+        return None
+    low, high = 1, MOST
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
 
 
 def precision(fit: Fit, confidence: float = 0.95) -> tuple[float, float]:
@@ -147,16 +163,8 @@ def cheapest(
 ) -> Design | None:
     """The design of least cost that is enough; None where not even MOST dialogues are. made : of dialogues, and
     annotators of each."""
-    designs = []
-    for m in per_dialogue:
-        low, high = 1, MOST
-        if not enough(made(high, m)):
-            continue
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if enough(made(middle, m)) else (middle, high)
-        designs.append(made(high, m))
-    return min(designs, key=cost, default=None)
+    sizes = {m: fewest(lambda n, m=m: enough(made(n, m))) for m in per_dialogue}
+    return min((made(n, m) for m, n in sizes.items() if n), key=cost, default=None)
 
 
 def reliability(fit: Fit, design: Design | None = None, confidence: float = 0.95) -> tuple[float, float, float]:

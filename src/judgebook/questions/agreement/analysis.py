@@ -8,7 +8,7 @@ orientations, as in the original files; resampling keeps the two together.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -32,7 +32,6 @@ from judgebook.questions.agreement.items import (
 from judgebook.questions.agreement.kappa_icc import COEFFICIENTS, Ratings, kappas
 from judgebook.questions.agreement.over_annotators import alpha_over_annotators, judgements
 from judgebook.questions.agreement.population import SAMPLE, population, with_primary, without_others
-from judgebook.questions.agreement.variance import decision_study
 from judgebook.statistics.intervals import Interval, Sampling
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import ResultRows, Results, collect
@@ -54,9 +53,8 @@ def analyse(
     control: bool = False,
     unit: str | None = None,
     people: str = "auto",
-    unranked: Collection[str | None] = (),
 ) -> Results:
-    """What notebook 03 says of a study: alpha with its intervals, the measures behind it, and the decision study.
+    """What notebook 03 says of a study: alpha with its intervals, and the measures behind it.
 
     Not where the variance comes from (`variance.variance_shares`), which takes far longer.
 
@@ -79,8 +77,6 @@ def analyse(
     people : {"auto", "sample", "fixed"}
         `inference.annotators`. fixed: no interval is for other annotators; else from five effective annotators among
         those who judged items twice, as the interval does not hold with fewer.
-    unranked : collection of str or None
-        Systems without which the decision study is made; agreement on what they said counts like any other.
     """
     added = []
     if scope:
@@ -96,7 +92,6 @@ def analyse(
         alpha_table(annotations, labels, sampling=sampling, first=first, unit=unit),
         *(frame.assign(statistic="alpha") for frame in (others["alpha"], *added)),
         kappas(annotations, labels, sampling=replace(sampling, n_resamples=people_resamples)),
-        decision_study(annotations, labels, seed=sampling.seed, confidence=sampling.confidence, leave_out=unranked),
     )
     return with_primary(without_others(results) if people == "fixed" else results)
 

@@ -11,7 +11,7 @@ from judgebook.annotations import mixed_models
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.questions.agreement.population import BOUNDS, FIXED, SAMPLE, primary, primary_ac, reliability_of_means
+from judgebook.questions.agreement.population import BOUNDS, FIXED, SAMPLE, primary, primary_ac
 from judgebook.questions.agreement.tables import PARTS, RELIABLE, TENTATIVE, over
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL
@@ -47,7 +47,6 @@ def findings(
         "values": list(rows["estimate"].dropna()),
         "median": rows["estimate"].median(),
         "undefined": list(dict.fromkeys(rows.loc[rows["estimate"].isna(), "note"].dropna())),
-        "means": _means(results, names),
         "sample": int((rows["population"] == SAMPLE).sum()),
     }
     yield Prose(_PHRASES.say("headline", **facts, **shown))
@@ -80,15 +79,6 @@ def _holds_for(rows: pd.DataFrame, names: DisplayNames) -> dict[str, Any]:
         why.setdefault(r["others"], {})[_who(names, r["method"], r["group"])] = None
     facts = {"sample": len(sample), "over": over(sample), "unknown": len(unknown), "n": len(rows)}
     return facts | {"fixed": [(reason, list(who)) for reason, who in why.items()]}
-
-
-def _means(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
-    """Reliability of the study's means of systems, by method and group."""
-    rows, out = names.sort(reliability_of_means(results)), []
-    for (_, group), part in rows.groupby(["method", "group"], sort=False):
-        facts = {"n": len(part), "group": group, "median": part["estimate"].median(), "low": part.iloc[0].to_dict()}
-        out.append(facts | {"systems": int(part["n"].max())})
-    return out
 
 
 def _collapsed(results: Results, rows: pd.DataFrame, names: DisplayNames) -> list[dict[str, Any]]:

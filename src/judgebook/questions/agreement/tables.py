@@ -14,7 +14,6 @@ from judgebook.questions.agreement.kappa_icc import COEFFICIENTS
 from judgebook.questions.agreement.over_annotators import ONE_OUT
 from judgebook.questions.agreement.population import (
     FIXED,
-    OF_STUDY,
     SAMPLE,
     UNKNOWN,
     for_these_annotators,
@@ -22,7 +21,6 @@ from judgebook.questions.agreement.population import (
     over_turns,
     primary,
     primary_ac,
-    reliability_of_means,
 )
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL
@@ -55,12 +53,6 @@ PARTS = {
 }
 #: of whom an interval speaks
 HOLDS_FOR = {SAMPLE: "other annotators", FIXED: "these annotators", UNKNOWN: "these annotators"}
-DESIGNS: dict[str, Mapping[str, object]] = {
-    "This study": {"design": OF_STUDY},
-    "25 dialogues, 1 annotator": {"design": None, "n_dialogues": 25, "annotators_per_dialogue": 1},
-    "100 dialogues, 1 annotator": {"design": None, "n_dialogues": 100, "annotators_per_dialogue": 1},
-    "100 dialogues, 2 annotators": {"design": None, "n_dialogues": 100, "annotators_per_dialogue": 2},
-}
 
 
 def alphas(results: Results, names: DisplayNames, confidence: float) -> Table | None:
@@ -89,7 +81,7 @@ def alphas(results: Results, names: DisplayNames, confidence: float) -> Table | 
 
 
 def by_method(results: Results, names: DisplayNames) -> Table | None:
-    """Alpha, and the reliability of the study's means of systems, by method and group; None for a single label."""
+    """Alpha by method and group; None for a single label."""
     keys = ["corpus", "group", "method"]
     rows = names.sort(primary(results).dropna(subset="estimate"))
     if len(rows) < 2:
@@ -97,19 +89,8 @@ def by_method(results: Results, names: DisplayNames) -> Table | None:
     spread = rows.groupby(keys, sort=False)["estimate"].agg(["count", "median", "min", "max"])
     out = pd.DataFrame({"Labels": spread["count"], "Median alpha": spread["median"]})
     out["Range of alpha"] = cells.ranges(spread[["min", "max"]])
-    means = reliability_of_means(results)
-    if len(means):
-        spread = means.groupby(keys, sort=False)["estimate"].agg(["median", "min", "max"]).reindex(out.index)
-        sizes = means.groupby(keys, sort=False)[["n_dialogues", "annotators_per_dialogue"]].median().reindex(out.index)
-        out["Median reliability of means"] = spread["median"]
-        out["Range of reliability"] = cells.ranges(spread[["min", "max"]])
-        out = out.assign(**{"Dialogues per system": sizes["n_dialogues"].round().astype("Int64")})
-        out["Annotators per dialogue"] = sizes["annotators_per_dialogue"].round().astype("Int64")
-    caption = "Agreement by method and group: alpha of single judgements"
-    caption += ", and reliability of the order of the study's means of systems (1: no error)" if len(means) else ""
-    headings = [heading for heading in out if "eliability" in heading or " per " in heading]
-    why = dict.fromkeys(headings, "Comparisons, too few systems, or not estimable.")
-    return Table(names.named(out.reset_index()), "by_method", f"{caption}, over labels.", why=why)
+    caption = "Agreement by method and group: alpha of single judgements, over labels."
+    return Table(names.named(out.reset_index()), "by_method", caption)
 
 
 def over(rows: pd.DataFrame) -> str:
@@ -179,24 +160,6 @@ def pairs_of_people(results: Results, names: DisplayNames) -> Table | None:
     caption = f"Cohen's kappa of each pair of people over the items that both judged; CI over {units}."
     why = {"Weighted kappa": "The label has two values, or values without an order."}
     return Table(out, "pairs_of_people", caption, why={h: reason for h, reason in why.items() if h in out})
-
-
-def reliability(results: Results, names: DisplayNames) -> Table | Prose:
-    """The decision study: reliability of system means by design."""
-    rows = results["generalizability"]
-    if rows.empty or rows["n"].max() < 2:
-        return Prose("The reliability of system means needs scores of at least two systems; comparisons give none.")
-    if rows["estimate"].isna().all():
-        return Prose(f"The reliability of system means cannot be estimated: {listing(dict.fromkeys(rows['note']))}.")
-    spec: dict[str, tuple[str, Mapping[str, object]]] = {h: ("generalizability", keys) for h, keys in DESIGNS.items()}
-    wide = names.named(names.sort(tables.side_by_side(results, CELL, spec, with_interval=list(spec))))
-    caption = "Reliability of system means, by dialogues per system and annotators per dialogue, with CI over systems,"
-    caption += f" dialogues and annotators (estimated from {int(rows['n'].max())} systems: wide with few)."
-    caption += " The intervals are approximate: in simulations, 95% CIs cover 89% to 97%, least with few annotators."
-    caption += " With few systems estimates are too low on average (0.57 to 0.62 for a true 0.74 with four systems)."
-    caption += " This study: its own dialogues and annotators."
-    reason = "Neither systems nor dialogues vary, or the variance components are not identified."
-    return Table(wide, "reliability", caption, why=dict.fromkeys(DESIGNS, reason))
 
 
 def variance(results: Results, names: DisplayNames, confidence: float) -> Table | None:

@@ -19,7 +19,7 @@ from judgebook.annotations.cells import in_turn
 from judgebook.annotations.population import Population
 from judgebook.annotations.scores import sampled, weighted
 from judgebook.codes import distinct
-from judgebook.model import comparisons, ratings
+from judgebook.model import comparisons, designs, ratings
 from judgebook.model.comparisons import Comparisons, outcomes, shown
 from judgebook.model.contrasts import Differences, Levels
 from judgebook.model.designs import POWER
@@ -242,8 +242,8 @@ def _plain(
 
 
 def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> Iterator[dict[str, Any]]:
-    """Rows of one fit: `contrast` for each pair of systems and `difference_found`, `level` of each (of comparisons
-    `strength` and `outcome_chance`), `component_share` of each part; with a direction `rank`, `lead`, `best_chance`,
+    """Rows of one fit: `contrast` for each pair of systems and `difference_found`, `level` of each and `reliability`
+    of their order (of comparisons `strength` and `outcome_chance`), `component_share` of each part; with a direction `rank`, `lead`, `best_chance`,
     `data_to_separate` and `order_reversal`. Those of an overall order begin with `overall_`.
 
     head : what identifies them; sign : 1 where more is better, -1 where less is, 0 where that is not said.
@@ -263,6 +263,8 @@ def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> I
     median = float(np.median(found[np.isfinite(found)])) if np.isfinite(found).any() else nan
     row = {"n": len(d.se), "statistic": f"{name}difference_found", "estimate": median}
     yield {**head, **row, "note": None if isfinite(median) else fit.note or UNKNOWN}
+    if not name and fit.log_nu is None:
+        yield {**head, **_reliable(fit, confidence)}
     yield from _levels(fit, head, name, confidence)
     if sign:
         yield from _order(fit, levels, d, head, name)
@@ -276,6 +278,17 @@ def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> I
         yield {**head, "statistic": f"{name}component_share", **row, "ci_kind": "profile" if isfinite(low) else None}
     for part, reason in left_out.items():
         yield {**head, "statistic": f"{name}component_share", "part": part, "note": reason}
+
+
+def _reliable(fit: Fit, confidence: float) -> dict[str, Any]:
+    """`reliability` of the order of the fit's own levels, with dialogues per system and annotators of each, rounded."""
+    estimate, low, high = designs.reliability(fit, confidence=confidence)
+    known = isfinite(estimate)
+    row = {"statistic": "reliability", "n": len(fit.systems), "n_clusters": int(fit.sizes.sum()), "estimate": estimate}
+    design = designs.own(fit)
+    row |= {"n_dialogues": round(design.dialogues), "annotators_per_dialogue": max(1, round(design.per_dialogue))}
+    row |= {"ci_low": low, "ci_high": high, "ci_kind": "f" if known else "not_estimable"}
+    return row | {"note": None if known else fit.note or UNKNOWN, "resample_unit": f"system and {fit.over}"}
 
 
 def _interval(low: float, high: float, kind: str, note: str) -> dict[str, Any]:
