@@ -33,8 +33,8 @@ class Page(PlanningSections):
         self.data = self.analysed(
             pilot_study.planning_input,
             self.annotations, work, self.labels, self.options, self.study.margins, systems=systems, models=models,
-            hourly_rate=costs.hourly_rate, judge_costs=costs.model_judgement, seed=first, declared=self.study.inference.annotators,
-            n_resamples=boot.n_resamples, confidence=boot.confidence,
+            hourly_rate=costs.hourly_rate, judge_costs=costs.model_judgement, seed=first,
+            declared=self.study.inference.annotators, n_resamples=boot.n_resamples, confidence=boot.confidence,
         )  # fmt: skip
         self.results = self.analysed(analysis.analyse, self.data, self.options, confidence=boot.confidence, seed=first)
         self.run.save_results(self.results)

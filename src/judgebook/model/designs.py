@@ -163,8 +163,11 @@ def cheapest(
 ) -> Design | None:
     """The design of least cost that is enough; None where not even MOST dialogues are. made : of dialogues, and
     annotators of each."""
-    sizes = {m: fewest(lambda n, m=m: enough(made(n, m))) for m in per_dialogue}
-    return min((made(n, m) for m, n in sizes.items() if n), key=cost, default=None)
+    def least(m: int) -> Design | None:
+        n = fewest(lambda n: enough(made(n, m)))
+        return made(n, m) if n else None
+
+    return min((design for m in per_dialogue if (design := least(m))), key=cost, default=None)
 
 
 def reliability(fit: Fit, design: Design | None = None, confidence: float = 0.95) -> tuple[float, float, float]:
@@ -181,5 +184,5 @@ def reliability(fit: Fit, design: Design | None = None, confidence: float = 0.95
     ratio, tail = float(fit.levels.estimates.var(ddof=1)) / of_error, (1 - confidence) / 2
     then = of_error if design is None else error(fit, design)[0] ** 2 / 2
     quantiles = (1.0, *(fdtri(s - 1, min(df, 1e6), q) for q in (1 - tail, tail)))
-    estimate, low, high = (max(ratio / q - 1, 0.0) * of_error for q in quantiles)
+    estimate, low, high = (max(ratio / float(q) - 1, 0.0) * of_error for q in quantiles)
     return estimate / (estimate + then), low / (low + then), high / (high + then)

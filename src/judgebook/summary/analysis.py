@@ -75,7 +75,7 @@ def labels(evidence: Evidence) -> ResultRows:
 def reliability(evidence: Evidence) -> ResultRows:
     """Reliability of the order of three system means or more in the study's own design, by label of the main run and
     group."""
-    rows = evidence.results[PERFORMANCE]["reliability"].query("n >= 3").dropna(subset="estimate")
+    rows = evidence.results[PERFORMANCE]["order_reliability"].query("n >= 3").dropna(subset="estimate")
     return of_main(evidence, rows)
 
 

@@ -25,7 +25,6 @@ labels:
 metrics: {computed: []}
 bootstrap: {n_resamples: 200}
 sensitivity: {n_draws: 50, n_permutations: 199, null_runs: 20, null_permutations: 99, power_sizes: [8]}
-planning: {n_runs: 25, n_worlds: 20, looks: 2, most_simulated: 40}
 """
 ABOUT = About(genre="answer", judges={"all": "crowd"}, labels={"quality": "overall", "fault": "safety"})
 

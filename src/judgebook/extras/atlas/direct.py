@@ -8,7 +8,7 @@ from typing import Any
 from judgebook.annotations.summary import in_sessions
 from judgebook.questions.fragility import analysis as fragility
 from judgebook.questions.planning import analysis as planning
-from judgebook.questions.planning.components import pilots
+from judgebook.questions.planning.pilot_study import pilots
 from judgebook.study.results import Results, collect
 from judgebook.summary.evidence import Evidence
 
@@ -26,13 +26,10 @@ def _pilots(evidence: Evidence) -> Iterator[dict[str, Any]]:
     study = evidence.study
     people = evidence.counted[evidence.counted["annotator_kind"] == "human"]
     for (corpus, group), judged in people.groupby(["corpus", "group"], sort=False):
-        every = pilots(
-            in_sessions(judged)[0], study.label_list(), _systems(evidence),
-            seed=study.seeds.bootstrap, n_worlds=study.planning.n_worlds,
-        )  # fmt: skip
-        for pilot in every:
+        about = (in_sessions(judged)[0], study.label_list(), _systems(evidence))
+        for pilot in pilots(*about, declared=study.inference.annotators):
             head = {"corpus": corpus, "group": group, "method": pilot.method, "label": pilot.label}
-            yield from (head | row for row in planning.pilot_variances(pilot, evidence.confidence))
+            yield from (head | row for row in planning.pilot_variances(pilot))
 
 
 def _fragility(evidence: Evidence) -> Results:

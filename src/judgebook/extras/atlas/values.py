@@ -96,8 +96,6 @@ def _agreement(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
     shares = results["variance_share"].query("model != 'ordinal'")
     for part in _SHARES:
         yield f"share_{part}", shares[(shares["part"] == part) | (shares["model"] == "none")]
-    yield "variance_system", _human(results.select("facet_variance", facet="system"))
-    yield "reliability", _human(population.reliability_of_means(results))
 
 
 def _human(rows: pd.DataFrame) -> pd.DataFrame:
@@ -115,6 +113,7 @@ def _performance(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
     pairs = results["contrast"].dropna(subset="ci_low")
     yield "pairs_different", _summary(pairs.assign(estimate=leading.decided(pairs)), "sum")
     yield "detectable_difference", results["difference_found"].dropna(subset="estimate")
+    yield "reliability", results["order_reliability"].query("n >= 3").dropna(subset="estimate")
 
 
 def _summary(rows: pd.DataFrame, how: str) -> pd.DataFrame:
@@ -124,8 +123,8 @@ def _summary(rows: pd.DataFrame, how: str) -> pd.DataFrame:
 
 
 def _planning(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
-    for facet, rows in results["pilot_variance"].groupby("facet", sort=False):
-        yield f"variance_{facet}", rows
+    for part, rows in results["pilot_variance"].groupby("part", sort=False):
+        yield f"variance_{part}", rows
 
 
 def _fragility(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:

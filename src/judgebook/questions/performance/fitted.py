@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from judgebook.annotations.cells import in_turn
@@ -242,9 +243,10 @@ def _plain(
 
 
 def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> Iterator[dict[str, Any]]:
-    """Rows of one fit: `contrast` for each pair of systems and `difference_found`, `level` of each and `reliability`
-    of their order (of comparisons `strength` and `outcome_chance`), `component_share` of each part; with a direction `rank`, `lead`, `best_chance`,
-    `data_to_separate` and `order_reversal`. Those of an overall order begin with `overall_`.
+    """Rows of one fit: `contrast` for each pair of systems and `difference_found`, `level` of each and their
+    `order_reliability` (of comparisons `strength` and `outcome_chance`), `component_share` of each part; with a
+    direction `rank`, `lead`, `best_chance`, `data_to_separate` and `order_reversal`. Those of an overall order begin
+    with `overall_`.
 
     head : what identifies them; sign : 1 where more is better, -1 where less is, 0 where that is not said.
     """
@@ -268,7 +270,7 @@ def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> I
     yield from _levels(fit, head, name, confidence)
     if sign:
         yield from _order(fit, levels, d, head, name)
-        yield from _repeated(fit, levels, d, head, name)
+        yield from _repeated(fit, levels, d, head, name, confidence)
     head |= {"n": fit.n}
     shares = {part: share for part, share in fit.shares.items() if not (fit.confounded and part in PEOPLE)}
     left_out = fit.left_out | (dict.fromkeys(PEOPLE, fit.confounded) if fit.confounded else {})
@@ -281,13 +283,13 @@ def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> I
 
 
 def _reliable(fit: Fit, confidence: float) -> dict[str, Any]:
-    """`reliability` of the order of the fit's own levels, with dialogues per system and annotators of each, rounded."""
+    """`order_reliability` of the fit's own levels, with dialogues per system and annotators of each, rounded."""
     estimate, low, high = designs.reliability(fit, confidence=confidence)
     known = isfinite(estimate)
-    row = {"statistic": "reliability", "n": len(fit.systems), "n_clusters": int(fit.sizes.sum()), "estimate": estimate}
+    row = {"statistic": "order_reliability", "n": len(fit.systems), "n_clusters": int(fit.sizes.sum())}
     design = designs.own(fit)
     row |= {"n_dialogues": round(design.dialogues), "annotators_per_dialogue": max(1, round(design.per_dialogue))}
-    row |= {"ci_low": low, "ci_high": high, "ci_kind": "f" if known else "not_estimable"}
+    row |= {"estimate": estimate, "ci_low": low, "ci_high": high, "ci_kind": "f" if known else "not_estimable"}
     return row | {"note": None if known else fit.note or UNKNOWN, "resample_unit": f"system and {fit.over}"}
 
 
@@ -346,7 +348,22 @@ def _order(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], name:
         yield {**row, "statistic": f"{name}best_chance", "estimate": levels.p_best[i], "note": note}
 
 
-def _repeated(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
+def _times(levels: Levels, gap: float, se: float, df: float, confidence: float) -> float:
+    """Times the data, in all their numbers, that find this difference of two systems with POWER; NaN beyond MOST.
+
+    The standard error falls as their root; degrees of freedom grow with them, which narrows intervals further.
+    """
+
+    def lacking(times: float) -> float:
+        critical = float(levels.critical(np.array([df * times]), confidence)[0])
+        return (critical + float(ndtri(POWER))) * se / sqrt(times) - gap
+
+    return float(brentq(lacking, 1.0, MOST, xtol=1e-3)) if isfinite(se) and lacking(MOST) <= 0 < lacking(1.0) else nan
+
+
+def _repeated(
+    fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], name: str, confidence: float
+) -> Iterator[dict[str, Any]]:
     """How much data would tell the first from the second, and how often others would turn them round.
 
     Two panels of annotators, or two studies, differ from the truth, of which nothing is known beforehand, by as much
@@ -357,10 +374,7 @@ def _repeated(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], na
     k = int(np.flatnonzero((d.first == min(one, two)) & (d.second == max(one, two)))[0])
     pair = {**head, "n": fit.n, "system": fit.systems[one], "system_b": fit.systems[two]}
     gap, se = abs(float(d.estimate[k])), float(d.se[k])
-    times = 1.0
-    if not d.decided[k]:
-        needed = (d.high[k] - d.low[k]) / 2 + ndtri(POWER) * se
-        times = float((needed / gap) ** 2) if gap > 0 else nan
+    times = 1.0 if d.decided[k] else _times(levels, gap, se, float(d.df[k]), confidence)
     far = not times <= MOST
     yield {
         **pair,

@@ -152,7 +152,7 @@ def contrasts(results: Results, names: DisplayNames) -> Iterator[Table]:
 
 def reliability(results: Results, names: DisplayNames) -> Table | None:
     """How reliable the order of the study's means of systems is, by label."""
-    rows = results["reliability"].dropna(subset="estimate")
+    rows = results["order_reliability"].dropna(subset="estimate")
     if rows.empty:
         return None
     rows = names.sort(rows)

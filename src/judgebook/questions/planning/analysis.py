@@ -55,8 +55,8 @@ def analyse(data: PlanningInput, options: Planning, *, confidence: float, seed: 
 
 
 def pilot_variances(pilot: Pilot) -> Iterator[dict[str, Any]]:
-    """Variances of the fit; of comparisons on the scale of log strengths."""
-    for part, value in pilot.fit.variances.items():
+    """Variances of the parts of the fit."""
+    for part, value in pilot.variance.items():
         row = {"statistic": "pilot_variance", "part": part, "estimate": value, "n": pilot.n_dialogues}
         yield row | {"n_annotators": pilot.fit.n_annotators or None}
 

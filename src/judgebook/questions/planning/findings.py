@@ -180,7 +180,7 @@ def _per_system(data: PlanningInput, method: str) -> int:
 def _case(results: Results, row: dict, names: DisplayNames) -> dict[str, Any]:
     """One label: the difference, the design that finds it, and its cost."""
     key = {"method": row["method"], "label": row["label"]}
-    out = {
+    out: dict[str, Any] = {
         "id": row["label"],
         "label": names.distinct_label(row["label"], row["method"]),
         "method": row["method"],
@@ -193,9 +193,9 @@ def _case(results: Results, row: dict, names: DisplayNames) -> dict[str, Any]:
     cost = results.select("plan_cost", **key, aim=row["aim"]) if len(results["plan_cost"]) else results["plan_cost"]
     amounts = cost.set_index("resource")["estimate"].to_dict() if len(cost) else {}
     smallest = results.select("plan_detectable", **key, aim=row["aim"])["estimate"].item()
-    people = row.get("annotators")
     design = {"n": int(row["estimate"]), "each": int(row["annotators_per_dialogue"])}
-    design["people"] = None if pd.isna(people) else int(people)
+    known = pd.notna(row.get("annotators"))
+    out |= {"people": int(row["annotators"]) if known else None}
     return out | design | {"smallest": None if pd.isna(smallest) else smallest} | amounts
 
 

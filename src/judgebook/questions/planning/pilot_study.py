@@ -72,17 +72,21 @@ class Pilot:
         dialogues differ by, of which further annotators would average out the first only."""
         return (ANSWER if self.pairwise else ITEM) in self.fit.variances and self.each > 1
 
+    @property
+    def variance(self) -> dict[str, float]:
+        """Of each part of the fit, in squared units of the label. Of comparisons, whose parts are those of log
+        strengths: its share in the variance that scores of 1, 0 and -1 have between equal systems."""
+        if not self.pairwise:
+            return self.fit.variances
+        total = 2 / (2 + exp(self.fit.log_nu or 0.0))
+        return {part: share * total for part, share in self.fit.shares.items()}
+
     def variances(self, *, paired: bool) -> tuple[float, float]:
         """Of the value of a dialogue (of the score of a comparison) around the mean of its system: what is the same
         whoever judges it, and what each judgement adds. paired : without what systems share in sessions."""
-        if self.pairwise:
-            total = 2 / (2 + exp(self.fit.log_nu or 0.0))  # of 1, 0 and -1 between equal systems
-            of_dialogues = self.fit.shares.get(ANSWER, 0.0)
-        else:
-            v = self.fit.variances
-            total = sum(v.values()) - paired * v.get(CONTEXT, 0.0)
-            of_dialogues = (v.get(ITEM, 0.0) + (not paired) * v.get(CONTEXT, 0.0)) / total
-        return (total * of_dialogues, total * (1 - of_dialogues)) if self.judged_twice else (total, 0.0)
+        v = {part: 0.0 if paired and part == CONTEXT else value for part, value in self.variance.items()}
+        same = sum(v.get(part, 0.0) for part in (CONTEXT, ITEM, ANSWER))
+        return (same, sum(v.values()) - same) if self.judged_twice else (sum(v.values()), 0.0)
 
     @property
     def sd(self) -> float:

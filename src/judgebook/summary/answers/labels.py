@@ -78,7 +78,7 @@ def _reliability(evidence: Evidence, names: DisplayNames, several: bool) -> list
         reliability = facts.Reliability(
             method=names.name("method", method) if several else "",
             n=len(part),
-            row=estimate(evidence, PERFORMANCE, "reliability", part.iloc[0]),
+            row=estimate(evidence, PERFORMANCE, "order_reliability", part.iloc[0]),
             median=part["estimate"].median(),
             low=part["estimate"].min(),
             high=part["estimate"].max(),

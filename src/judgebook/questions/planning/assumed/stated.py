@@ -50,6 +50,6 @@ def sizes(
 
     def needed(together: float, each: int) -> int | None:
         of_values = of_two * (together + (1 - together) / each)
-        return fewest(lambda n: chance(difference, sqrt(of_values / n), systems * (n - 1), systems) >= power)
+        return fewest(lambda n: bool(chance(difference, sqrt(of_values / n), systems * (n - 1), systems) >= power))
 
     return Sizes(agreements, per_dialogue, [[needed(r, m) for m in per_dialogue] for r in agreements])
