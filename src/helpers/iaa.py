@@ -4,8 +4,7 @@ from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import nothing_because
 from judgebook.published import comparison
-from judgebook.questions.agreement import analysis, figures, findings, library_check, population, tables, variance
-from judgebook.study.results import collect
+from judgebook.questions.agreement import analysis, figures, findings, library_check, population, tables
 
 
 class Page(NotebookPage):
@@ -21,12 +20,6 @@ class Page(NotebookPage):
             people=self.study.inference.annotators, people_resamples=people_resamples,
         )  # fmt: skip
         self.run.save_results(self.results)
-
-    def complete(self) -> None:
-        if "variance_share" not in self.results:
-            of, ci, only = (self.annotations, self.labels), self.level, self.study.mixed_models.labels
-            self.results = collect(self.results, self.analysed(variance.variance_shares, *of, confidence=ci, only=only))
-            self.run.save_results(self.results)
 
     def findings(self) -> Section:
         of, iaa, level = (self.results, self.names), self.iaa, self.level
@@ -46,11 +39,6 @@ class Page(NotebookPage):
 
     def other_annotators(self) -> Section:
         yield from (tables.over_people(self.results, self.names), tables.pairs_of_people(self.results, self.names))
-
-    def variance(self) -> Section:
-        self.complete()
-        yield from (findings.variance(self.results, self.names), figures.variance(self.results, self.names))
-        yield tables.variance(self.results, self.names, self.level)
 
     def paper(self) -> Section:
         yield comparison.views(self.results, self.run, "Agreement within groups, as printed and in this study.")

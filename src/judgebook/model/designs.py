@@ -163,6 +163,7 @@ def cheapest(
 ) -> Design | None:
     """The design of least cost that is enough; None where not even MOST dialogues are. made : of dialogues, and
     annotators of each."""
+
     def least(m: int) -> Design | None:
         n = fewest(lambda n: enough(made(n, m)))
         return made(n, m) if n else None

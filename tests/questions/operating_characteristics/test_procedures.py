@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from fixtures.made_annotations import metric_study, monte_carlo
-from fixtures.placebo_systems import rated, rng
+from fixtures.placebo_systems import rng
 from scipy import stats
 
 from judgebook.questions.judges.agreement import judge_alpha

@@ -18,7 +18,6 @@ from judgebook.questions.planning.prices import Prices
 from judgebook.questions.planning.question import Planning
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
-from judgebook.study.results import where
 from judgebook.study.schema import ANNOTATIONS, WORK_UNITS, conform
 from judgebook.study.sections.margins import by_label
 

@@ -56,8 +56,6 @@ def analyse(
 ) -> Results:
     """What notebook 03 says of a study: alpha with its intervals, and the measures behind it.
 
-    Not where the variance comes from (`variance.variance_shares`), which takes far longer.
-
     Parameters
     ----------
     annotations : DataFrame

@@ -43,14 +43,6 @@ NO_EVIDENCE = {
     **dict.fromkeys(("Prevalence", "Positive", "Negative"), "Not a binary label."),
     **{heading: column.missing for one in COEFFICIENTS for heading, column in one.columns.items()},
 }
-#: parts of the variance, in the order of figures and tables
-PARTS = {
-    "system": "System",
-    "annotator": "Annotator",
-    "system_annotator": "Annotator × system",
-    "dialogue": "Dialogue",
-    "residual": "Residual",
-}
 #: of whom an interval speaks
 HOLDS_FOR = {SAMPLE: "other annotators", FIXED: "these annotators", UNKNOWN: "these annotators"}
 
@@ -160,22 +152,3 @@ def pairs_of_people(results: Results, names: DisplayNames) -> Table | None:
     caption = f"Cohen's kappa of each pair of people over the items that both judged; CI over {units}."
     why = {"Weighted kappa": "The label has two values, or values without an order."}
     return Table(out, "pairs_of_people", caption, why={h: reason for h, reason in why.items() if h in out})
-
-
-def variance(results: Results, names: DisplayNames, confidence: float) -> Table | None:
-    """Shares of the variance in percent, with intervals: one row per label and model."""
-    rows = results["variance_share"].dropna(subset="estimate")
-    if rows.empty:
-        return None
-    shares = rows[["estimate", "ci_low", "ci_high"]] * 100
-    rows = names.sort(rows.assign(text=tables.intervals(shares, 0)))
-    keys = [*CELL, "n", "n_annotators", "model"]
-    wide = rows.set_index([*keys, "part"])["text"].unstack("part").reset_index()  # noqa: PD010 (twice must raise)
-    wide = names.sort(wide)
-    out = wide[CELL].assign(Scores=wide["n"].astype(int), Annotators=wide["n_annotators"].astype(int))
-    out["Model"] = wide["model"]
-    out = out.assign(**{title: wide[part] for part, title in PARTS.items() if part in wide})
-    caption = f"Shares of the variance of scores (percent, with {percent(confidence)} CI): linear model, profile CI;"
-    caption += " ordinal and logistic models on a latent scale, Wald CI on the logit scale (profile CI near 0)."
-    why = dict.fromkeys(PARTS.values(), "Not separable from the residual, or too many levels.")
-    return Table(names.named(out), "variance", caption, why=why)
