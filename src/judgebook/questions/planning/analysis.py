@@ -16,6 +16,7 @@ from scipy.special import ndtr
 
 from judgebook.model import designs
 from judgebook.model.designs import MOST, Design
+from judgebook.questions.performance.fitted import MOST as FAR
 from judgebook.questions.planning import sequential
 from judgebook.questions.planning.budget import budget_rows
 from judgebook.questions.planning.pilot_study import Pilot, PlanningInput, called_different
@@ -146,7 +147,10 @@ def _chosen(
     too_large = f"the difference is too large for the scale (limit: {pilot.widest:g})"
     chosen = {"cheapest": (best, too_large if wanted >= pilot.widest else none)}
     if pilot.lead > 0:
-        chosen["separate"] = cheapest([pilot], [pilot.lead], data, options, confidence), none
+        apart, most = cheapest([pilot], [pilot.lead], data, options, confidence), FAR * pilot.n_dialogues
+        groups = data.n_systems * (data.n_systems - 1) / 2 if pilot.pairwise else data.n_systems
+        near = apart is not None and apart.dialogues * groups <= most
+        chosen["separate"] = apart if near else None, f"more than {FAR} times the dialogues of this study"
     if options.budget is not None and data.prices.get(pilot.method):
         chosen["budget"] = _affordable(pilot, options.budget, data, options), "the budget is too small"
     for aim, (design, why) in chosen.items():
