@@ -125,7 +125,8 @@ def test_one_annotator_only(study):
     found = {name: stored(rows) for name, rows in rows_of(alone, talks).items()}
     assert found["alpha"]["note"].str.contains("no item has two annotations").all()
     assert found["annotators"].empty
-    assert found["mixed"]["note"].notna().any()
+    shares = found["fitted"].query("statistic == 'component_share'")
+    assert shares["note"].notna().any()
 
 
 def test_constant_predictor(study):
