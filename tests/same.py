@@ -90,8 +90,7 @@ def arguments(studies: list[str], full: bool) -> list[str]:
         return [a for study in studies or ["all"] for a in ("--study", study)]
     from fixtures.notebook_runs import LESS
 
-    few = [value for value in LESS if not value.startswith("mixed_models.labels")]  # labels of small studies
-    return ["--study", "llmfao", "--study", "demo", "--set", *few]
+    return ["--study", "llmfao", "--study", "demo", "--set", *LESS]
 
 
 def of_notebooks(files: dict[str, str], notebooks: Sequence[str]) -> dict[str, str]:

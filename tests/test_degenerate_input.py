@@ -17,7 +17,7 @@ from judgebook.annotations import picks, population, summary
 from judgebook.display import style
 from judgebook.display.names import display_names
 from judgebook.questions.agreement import analysis as agreement
-from judgebook.questions.agreement import figures, findings, tables, variance
+from judgebook.questions.agreement import figures, findings, tables
 from judgebook.questions.groups import effects
 from judgebook.questions.performance import analysis as performance
 from judgebook.questions.performance import rates
@@ -67,7 +67,6 @@ def rows_of(annotations, talks):
                 partial(effects.published, sampling=SAMPLING), one[one["method"] == "dialogue_likert"]
             )
         ),
-        "mixed": variance.variance_shares(ext, LABELS),
     }
     found = targets.find(annotations, talks, label="quality", pick_seed=1)
     for target, design in found.designs.items():
@@ -124,7 +123,8 @@ def test_one_annotator_only(study):
     found = {name: stored(rows) for name, rows in rows_of(alone, talks).items()}
     assert found["alpha"]["note"].str.contains("no item has two annotations").all()
     assert found["annotators"].empty
-    assert found["mixed"]["note"].notna().any()
+    shares = found["fitted"].query("statistic == 'component_share'")
+    assert shares["note"].notna().any()
 
 
 def test_constant_predictor(study):

@@ -9,9 +9,9 @@ from scipy import sparse
 from judgebook.annotations.summary import in_scope
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
-from judgebook.display.views import nothing_because, something
+from judgebook.display.views import nothing_because
 from judgebook.published import comparison
-from judgebook.questions.agreement import analysis, figures, findings, library_check, population, tables, variance
+from judgebook.questions.agreement import analysis, figures, findings, library_check, population, tables
 from judgebook.questions.agreement.coincidences import distances
 from judgebook.study.labels import METHODS
 from judgebook.study.results import collect
@@ -27,15 +27,8 @@ class Page(NotebookPage):
         self.results = self.analysed(
             analysis.analyse, self.annotations, self.labels, sampling=self.sampling, first=self.iaa.first,
             unit=self.study.bootstrap.unit, people=self.study.inference.annotators, people_resamples=people_resamples,
-            unranked=[self.study.control_system, *self.study.unranked_systems],
         )  # fmt: skip
         self.run.save_results(self.results)
-
-    def complete(self) -> None:
-        if "variance_share" not in self.results:
-            of, ci, only = (self.annotations, self.labels), self.level, self.study.mixed_models.labels
-            self.results = collect(self.results, self.analysed(variance.variance_shares, *of, confidence=ci, only=only))
-            self.run.save_results(self.results)
 
     @property
     def compared(self) -> bool:
@@ -62,7 +55,7 @@ class Page(NotebookPage):
         of, iaa, level = (self.results, self.names), self.iaa, self.level
         per = population.misleading(self.annotations, self.study.bootstrap.unit)
         yield findings.findings(*of, min_items=iaa.min_items, threshold=iaa.threshold, misleading=per, confidence=level)
-        yield nothing_because(tables.never_twice(*of), tables.reliability(*of))
+        yield nothing_because(tables.never_twice(*of))
 
     def alphas(self) -> Section:
         yield findings.annotations_used(self.iaa.first)
@@ -76,14 +69,6 @@ class Page(NotebookPage):
 
     def other_annotators(self) -> Section:
         yield from (tables.over_people(self.results, self.names), tables.pairs_of_people(self.results, self.names))
-
-    def variance(self) -> Section:
-        self.complete()
-        yield from (findings.variance(self.results, self.names), figures.variance(self.results, self.names))
-        yield tables.variance(self.results, self.names, self.level)
-
-    def reliability(self) -> Section:
-        yield something(tables.reliability(self.results, self.names))
 
     def paper(self) -> Section:
         yield comparison.views(self.results, self.run, "Agreement within groups, as printed and in this study.")

@@ -19,10 +19,9 @@ class Page(PlanningSections):
         *,
         power: float | None,
         budget: float | None,
-        n_runs: int | None,
         seed: int | None,
     ) -> None:
-        super().__init__("14_planning", study, run_id, power=power, budget=budget, n_runs=n_runs, seed=seed)
+        super().__init__("14_planning", study, run_id, power=power, budget=budget, seed=seed)
         self.options, costs, control = self.study.planning, self.study.costs, self.study.control_system
         everything, boot = self.evaluated("annotations"), self.study.bootstrap
         self.everybody = everything.query("annotator_kind == 'human'")
@@ -35,7 +34,7 @@ class Page(PlanningSections):
             pilot_study.planning_input,
             self.annotations, work, self.labels, self.options, self.study.margins, systems=systems, models=models,
             hourly_rate=costs.hourly_rate, judge_costs=costs.model_judgement, seed=first,
-            n_resamples=boot.n_resamples, confidence=boot.confidence,
+            declared=self.study.inference.annotators, n_resamples=boot.n_resamples, confidence=boot.confidence,
         )  # fmt: skip
         self.results = self.analysed(analysis.analyse, self.data, self.options, confidence=boot.confidence, seed=first)
         self.run.save_results(self.results)
@@ -43,14 +42,14 @@ class Page(PlanningSections):
     def findings(self) -> Section:
         currency, paid = self.study.costs.currency, self.study.quality_control.paid
         shown = (self.results, self.data, self.names, self.options)
-        yield findings.findings(*shown, currency=currency, paid=paid, n_next=self._draw())
+        level = self.study.bootstrap.confidence
+        yield findings.findings(*shown, currency=currency, confidence=level, paid=paid, n_next=self._draw())
         yield who_counts(self.everybody, self.annotations, self.study.control_system)
         yield without_means(self.annotations, self.labels)
 
     def designs(self) -> Section:
         yield figures.maps(self.results, self.names, currency=self.study.costs.currency)
         yield tables.designs(self.results, self.names, currency=self.study.costs.currency)
-        yield tables.annotators(self.results, self.names, each=self.options.per_dialogue[0])
 
     def reliability(self) -> Section:
         yield tables.reliability(self.results, self.names)

@@ -98,15 +98,7 @@ def of_agreement(size: Size) -> Iterator[Plot]:
     alpha = {"measurement": "ordinal", "raters": "all", "kind": "human"}
     dialogue = made("alpha", size, low=-0.2, high=0.9, resample="dialogue", **alpha)
     dialogue["resample"] = np.where(dialogue["level"] == "pair", "pair", "dialogue")
-    parts = made(
-        "variance_share", size, odd=False, part=["system", "annotator", "system_annotator", "dialogue", "residual"]
-    )
-    cells = parts.groupby(["group", "method", "label"])["estimate"].transform("sum")
-    results = collect(
-        dialogue,
-        parts.assign(estimate=parts["estimate"] / cells, model="linear"),
-    )
-    yield from flat(agreement.alphas(results, names, 0.667, (0.5,)), agreement.variance(results, names))
+    yield from flat(agreement.alphas(collect(dialogue), names, 0.667, (0.5,)))
 
 
 def of_collection(size: Size) -> Iterator[Plot]:

@@ -124,11 +124,10 @@ def test_a_prediction_is_by_the_components_and_the_criterion_of_contrasts(model)
     found = model.predict(50, 10, 2)
     se = np.sqrt(2 * (v["item"] / 50 + v["residual"] / 100 + v["taste"] / 10))
     assert found["se"] == pytest.approx(se)
-    pairs = model.contrasts
-    critical = ((pairs["high"] - pairs["low"]) / 2 / pairs["se"]).median()
-    assert found["difference_found"] == pytest.approx((critical + ndtri(0.8)) * se)
-    here = model.predict(12, 6, 6)
+    here, pairs = model.predict(12, 6, 6), model.contrasts  # the frame's own design
     assert here["se"] == pytest.approx(pairs["se"].median(), rel=0.01)
+    half = (pairs["high"] - pairs["low"]).median() / 2
+    assert here["difference_found"] == pytest.approx(half + ndtri(0.8) * pairs["se"].median(), rel=0.01)
 
 
 def test_what_cannot_be_predicted_is_refused(model, voted):

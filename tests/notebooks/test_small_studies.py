@@ -123,16 +123,13 @@ def test_what_the_simulated_study_lacks_runs_on_one_of_them(world):
 
 @pytest.mark.parametrize("study", ["crowd", "judged"])
 def test_an_audit_stores_what_the_notebooks_store(world, study, tmp_path, monkeypatch):
-    """But for shares of variance, which take long, and on which no answer rests."""
     monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
     _, rows = audited(world.folder / f"{study}.yaml", world.values, lambda step: None)
     computed = [row.name for row in rows if row.state == COMPUTED]
     assert len(computed) >= 4, rows
     for name in computed:
         results = pd.read_parquet(tmp_path / "data" / "processed" / study / "results" / f"{name}.parquet")
-        stored = world.results(study, name)
-        stored = stored[stored["statistic"] != "variance_share"].reset_index(drop=True)
-        pd.testing.assert_frame_equal(results, stored)
+        pd.testing.assert_frame_equal(results, world.results(study, name))
     assert {row.name for row in rows if row.state == "failed"} == set()
 
 

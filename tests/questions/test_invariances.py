@@ -23,7 +23,6 @@ from fixtures.odd_names import odd
 from judgebook.annotations.population import populations
 from judgebook.annotations.summary import with_directions, with_means
 from judgebook.questions.agreement import analysis as agreement
-from judgebook.questions.agreement import variance
 from judgebook.questions.collection import analysis as collection
 from judgebook.questions.design import analysis as design
 from judgebook.questions.fragility import analysis as fragility
@@ -43,25 +42,16 @@ from judgebook.questions.validity import analysis as validity
 from judgebook.questions.validity import targets
 from judgebook.statistics import Sampling
 from judgebook.study.result_schema import IDENTITY, VALUES
-from judgebook.study.results import Results, collect
+from judgebook.study.results import Results
 
 SECONDS = 540
 FEW = Sampling(n_resamples=100, confidence=0.95, seed=1)
-#: statistics whose interval ends come from an iteration, which stops where a step changes little
-ITERATED = ("variance_share",)
-
-
-def modelled(told: Told) -> list[str]:
-    """Labels of which mixed models are fitted, which takes long: a rating of either study."""
-    return [x.id for x in told.labels if told.names.get(x.id, x.id) in ("fluent", "quality")]
 
 
 def agreement_of(told: Told) -> Results:
     iaa, study = told.study.iaa, told.study
     given = {"first": iaa.first, "scope": study.scope, "unit": study.bootstrap.unit, "people_resamples": 20}
-    found = agreement.analyse(told["annotations"], told.labels, sampling=FEW, **given)
-    shares = variance.variance_shares(told["annotations"], told.labels, confidence=0.95, only=modelled(told))
-    return collect(found, shares)
+    return agreement.analyse(told["annotations"], told.labels, sampling=FEW, **given)
 
 
 def sensitivity_of(told: Told) -> Results:
@@ -267,12 +257,6 @@ MOVES = (
             "design": ("design_evidence", "design_finding", "design_load")
         },
     ),
-    Moves(
-        "Fits of cumulative models end where a step changes little.",
-        ("reordered", "renamed_backwards", "turned"),
-        frozenset({"estimate", "ci_low", "ci_high"}),
-        {"agreement": ("variance_share model=ordinal",)},
-    ),
 )  # fmt: skip
 
 
@@ -370,9 +354,7 @@ def moved(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     for column in VALUES:
         x, y = both[column], both[f"{column}_2"]
         if all(pd.api.types.is_numeric_dtype(z) for z in (x, y)):
-            iterated = both["statistic"].isin(ITERATED) & (column in ("ci_low", "ci_high"))
-            rtol = np.where(iterated, 1e-7, 1e-9)
-            same = np.isclose(x.astype(float), y.astype(float), rtol=rtol, atol=1e-9, equal_nan=True)
+            same = np.isclose(x.astype(float), y.astype(float), rtol=1e-9, atol=1e-9, equal_nan=True)
         else:
             same = ((x == y).fillna(False) | (x.isna() & y.isna())).to_numpy(bool)
         different = both[there & ~same]

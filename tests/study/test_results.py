@@ -29,10 +29,10 @@ def test_keys_come_back_as_they_went_in(keys):
 
 
 def test_numbers_among_the_keys_come_back_as_numbers():
-    rows = [{"statistic": "generalizability", "n_dialogues": 25, "annotators_per_dialogue": 2, "estimate": 0.4}]
+    rows = [{"statistic": "order_reliability", "n_dialogues": 25, "annotators_per_dialogue": 2, "estimate": 0.4}]
     frame = fold(collect(rows), study="s", notebook="n")
     assert frame["condition"].tolist() == ["annotators_per_dialogue=2;n_dialogues=25"]
-    back = unfold(frame)["generalizability"]
+    back = unfold(frame)["order_reliability"]
     assert back[["n_dialogues", "annotators_per_dialogue"]].to_numpy().tolist() == [[25, 2]]
     assert type(back.at[0, "n_dialogues"]) is int
 

@@ -1,12 +1,11 @@
-"""Mixed models of the scores of one label: where their variance comes from, and how severe annotators are.
+"""Mixed models of the scores of one label: how severe annotators are.
 
 Systems, annotators, dialogues, and annotators within systems (how differently an annotator judges the systems) are
 random and crossed. Marks given fewer than FEW_MARKS times per dialogue do not tell how much dialogues differ: the
 Laplace approximation of so few 0/1 scores per level lets the standard deviation of dialogues run away. Their model has
-no dialogues, and shares of variance are those of the linear model, where marks are not rare. Turns of a dialogue are
-part of the residual. Scores enter as numbers (`linear`, by REML), as ordered categories of a latent scale (`ordinal`)
-or as marks (`logistic`; both by maximum likelihood with the Laplace approximation, which estimates variances a little
-too low).
+no dialogues. Turns of a dialogue are part of the residual. Scores enter as numbers (`linear`, by REML), as ordered
+categories of a latent scale (`ordinal`) or as marks (`logistic`; both by maximum likelihood with the Laplace
+approximation, which estimates variances a little too low).
 
 The models need annotators who are people and enough of them: a variance estimated from two degrees of freedom (three
 annotators) has a 95% interval whose ends differ by a factor of 146.
@@ -31,8 +30,8 @@ from judgebook.statistics.intervals import MIN_MINORITY
 #: fewer annotators or systems than these are no sample to estimate a variance from
 MIN_ANNOTATORS, MIN_SYSTEMS = 5, 3
 #: most levels of systems, annotators and annotators within systems together with which the last are a part of their
-#: own: where shares have intervals, and where only effects are estimated, which costs less
-MOST_LEVELS, MOST_EFFECTS = 150, 450
+#: own
+MOST_LEVELS = 450
 #: rows times levels above which the ordinal and logistic models are left out: they would take seconds per label
 MOST_WORK = 200_000
 #: ordered scores with more values than this are treated as numbers
@@ -44,12 +43,7 @@ FEW_MARKS = 5
 #: dialogues with a mark of the rarer kind, below which so few marks have no model. Of 640 or 960 judgements, 1.5% of
 #: which are expected to be marks, fewer than 1% of studies have as many; of 5%, 58% to 98% do, and of 10% all
 LEAST_MARKED = 25
-#: share of the rarer mark below which no linear model takes the place of the logistic one: of marks given two or three
-#: times per dialogue, its intervals of the share of dialogues cover 92% to 96% at 30%, and 53% to 94% at 5% and 10%
-RARE = 0.2
-FEW = f"fewer than {FEW_MARKS} marks per dialogue, from which the variance of dialogues cannot be estimated"
 TOO_LARGE = "too many scores and levels for the Laplace approximation"
-RESIDUAL = "residual"
 _BOTH = "system_annotator"
 
 
@@ -58,7 +52,7 @@ class Fitted:
     """A model of one label's scores.
 
     parts : names of the factors. levels : per part the (k,) names of its levels. sd : per part, on the scale of the
-    scores or on the logit scale. shares, share_low, share_high : per part and of the residual. effects, errors : per
+    scores or on the logit scale. effects, errors : per
     part the (k,) predicted effects and their standard errors, which take the variances as known.
     """
 
@@ -66,9 +60,6 @@ class Fitted:
     parts: tuple[str, ...]
     levels: dict[str, np.ndarray]
     sd: dict[str, float]
-    shares: dict[str, float]
-    share_low: dict[str, float]
-    share_high: dict[str, float]
     effects: dict[str, np.ndarray]
     errors: dict[str, np.ndarray]
 
@@ -119,7 +110,7 @@ def factors(rows: pd.DataFrame, most_levels: int = MOST_LEVELS) -> dict[str, tup
     return {name: (codes, np.asarray(levels)) for name, (codes, levels) in out.items() if name not in gone}
 
 
-def fit(rows: pd.DataFrame, model: str, *, confidence: float | None = None) -> Fitted | str:
+def fit(rows: pd.DataFrame, model: str) -> Fitted | str:
     """A model of the scores of one label, or why it could not be fitted.
 
     Parameters
@@ -127,22 +118,17 @@ def fit(rows: pd.DataFrame, model: str, *, confidence: float | None = None) -> F
     rows : DataFrame
         system, annotator, dialogue, score: all annotations of one label; `why_not` is ''.
     model : {"linear", "ordinal", "logistic"}
-    confidence : float, optional
-        Of the intervals of shares: profile intervals (linear), Wald intervals on the logit scale (ordinal, logistic);
-        None leaves them out.
     """
-    levels_of = factors(rows, MOST_LEVELS if confidence else MOST_EFFECTS)
+    levels_of = factors(rows)
     codes, score = [c for c, _ in levels_of.values()], rows["score"].to_numpy(dtype=float)
     if model == "linear":
-        fitted = reml.fit_linear_mixed(score, np.ones((len(rows), 1)), codes, confidence)
+        fitted = reml.fit_linear_mixed(score, np.ones((len(rows), 1)), codes, None)
         if not fitted.converged:
             return "the restricted likelihood did not converge"
         if fitted.shares[-1] < NO_RESIDUAL:
             return "the factors explain every score: there is no residual to hold their variance against"
         return _named(model, levels_of, fitted, np.sqrt(fitted.variances))
     if model == "logistic" and _few_marks(rows, levels_of):
-        if confidence is not None:
-            return FEW
         if (marked := _marked_dialogues(rows)) < LEAST_MARKED:
             return f"{marked} dialogues with a mark of the rarer kind, fewer than {LEAST_MARKED}"
         del levels_of["dialogue"]
@@ -158,8 +144,7 @@ def fit(rows: pd.DataFrame, model: str, *, confidence: float | None = None) -> F
         np.zeros((len(cells), 0)),
         columns[:-1],
         counts=counts,
-        confidence=confidence,
-        interval="wald",
+        confidence=None,
     )
     if not latent.converged:
         return "the likelihood did not converge"
@@ -176,24 +161,6 @@ def _marked_dialogues(rows: pd.DataFrame) -> int:
     return int(rows.loc[rows["score"] == rarer, "dialogue"].nunique())
 
 
-def first_fit(rows: pd.DataFrame, *, confidence: float) -> Fitted | str:
-    """The logistic model of marks, or the linear one where that cannot be fitted and marks are not rare or too many for
-    it; the linear one of other scores."""
-    names = ("logistic", "linear") if "logistic" in models(rows["score"]) else ("linear",)
-    fits: list[Fitted | str] = [why_not(rows)]
-    if fits[0]:
-        return fits[0]
-    for name in names:
-        fits.append(fit(rows, name, confidence=confidence))
-        if not isinstance(fits[-1], str) or (name == "logistic" and fits[-1] != TOO_LARGE and _rare(rows)):
-            break
-    return fits[-1]
-
-
-def _rare(rows: pd.DataFrame) -> bool:
-    return min(rate := float(rows["score"].mean()), 1 - rate) < RARE
-
-
 def _named(
     model: str, levels_of: dict, fitted: reml.LinearMixedFit | ordinal_mixed.OrdinalMixedFit, sd: np.ndarray
 ) -> Fitted:
@@ -203,9 +170,6 @@ def _named(
         parts=parts,
         levels={name: names for name, (_, names) in levels_of.items()},
         sd=dict(zip(parts, sd.tolist(), strict=True)),
-        shares=dict(zip([*parts, RESIDUAL], fitted.shares.tolist(), strict=True)),
-        share_low=dict(zip([*parts, RESIDUAL], fitted.share_low.tolist(), strict=True)),
-        share_high=dict(zip([*parts, RESIDUAL], fitted.share_high.tolist(), strict=True)),
         effects=dict(zip(parts, fitted.effects, strict=True)),
         errors=dict(zip(parts, fitted.effect_se, strict=True)),
     )

@@ -93,10 +93,6 @@ class NotebookPage(metaclass=_Timed):
         """
         return evaluated(self.run.read(frame, () if circumstances else CIRCUMSTANCES))
 
-    def complete(self) -> None:
-        """Compute and store what takes long and what neither the first page nor another notebook reads, where there is
-        any; the section that shows it does so."""
-
     def show(self, *shown: Prose | Section | None) -> None:
         """Show figures, tables and text, and store the former two."""
         views.show(self.run, *shown)

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
 
 from judgebook.errors import JudgebookError
-from judgebook.model import comparisons, ratings
+from judgebook.model import comparisons, designs, ratings
 from judgebook.model.comparisons import Comparisons
 from judgebook.model.contrasts import Levels
-from judgebook.model.fit import ANNOTATOR, CONTEXT, ITEM, PEOPLE, RESIDUAL, TASTE, Fit
+from judgebook.model.fit import PEOPLE, Fit
 from judgebook.model.judgements import Judgements, coded, crossed
 
 if TYPE_CHECKING:
@@ -86,12 +85,9 @@ class FittedModel:
             raise FitError("predict: expected a model of ratings, found one of comparisons")
         if not 1 <= per_dialogue <= annotators:
             raise FitError(f"predict: expected from 1 to {annotators} judgements per dialogue, found {per_dialogue}")
-        v = {part: self.fit.variances.get(part, 0.0) for part in (CONTEXT, ITEM, ANNOTATOR, TASTE, RESIDUAL)}
-        own = v[ITEM] / dialogues + v[RESIDUAL] / (dialogues * per_dialogue) + v[TASTE] / annotators
-        se = float(np.sqrt(2 * own))
-        d = self.fit.levels.differences(self.confidence)
-        critical = float(np.nanmedian((d.high - d.low) / 2 / d.se))
-        return {"se": se, "difference_found": (critical + float(ndtri(0.8))) * se}
+        design = designs.Design(dialogues, per_dialogue, annotators, len(self.fit.systems))
+        difference = designs.found(self.fit, design, confidence=self.confidence)
+        return {"se": designs.error(self.fit, design)[0], "difference_found": difference}
 
     @property
     def _better(self) -> Levels:

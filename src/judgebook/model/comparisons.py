@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+from scipy.special import logsumexp
 
 from judgebook.model.contrasts import Levels, of_pairs
 from judgebook.model.fit import ANSWER, PEOPLE, RESIDUAL, TASTE, Fit
@@ -128,6 +129,22 @@ def fit(comparisons: Comparisons) -> Fit:
         ties=float(variances[-1]) if ties else 0.0,
         note=note,
     )
+
+
+def outcomes(gap: np.ndarray, log_nu: float | np.ndarray) -> np.ndarray:
+    """(3, n) chances that the stronger of two systems wins, ties and loses, by the difference of their strengths
+    (Davidson 1970, equation 2.1)."""
+    logs = np.stack([gap / 2, np.broadcast_to(log_nu, gap.shape), -gap / 2])
+    chances: np.ndarray = np.exp(logs - logsumexp(logs, axis=0))
+    return chances
+
+
+def shown(fit: Fit, x: np.ndarray) -> np.ndarray:
+    """Differences of levels as readers are told: of strengths, by how much more votes are won than lost."""
+    if fit.log_nu is None:
+        return x
+    won, _, lost = outcomes(x, fit.log_nu)
+    return np.asarray(won - lost)
 
 
 def _parts(c: Comparisons, left_out: dict[str, str]) -> Iterator[tuple[str, tuple[np.ndarray, np.ndarray]]]:

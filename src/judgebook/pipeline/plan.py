@@ -24,6 +24,7 @@ NOTEBOOK = "14_planning"
 #: what the designs of the table are for, by the name they have there
 HEADS = {
     "cheapest": "The design with the least work that finds the difference worth finding",
+    "first from second": "The design that tells the first system from the second, if they differ as in this study",
     "within the budget": "The design within the budget that finds the smallest difference",
 }
 #: designs that are listed label by label; of more there is a line for each method
@@ -168,7 +169,7 @@ def _by_method(rows: pd.DataFrame) -> Iterator[dict[str, object]]:
     rows = rows.assign(**{c: pd.to_numeric(rows[c], errors="coerce") for c in ("Worth finding", *sizes)})
     for method, part in rows.groupby("Method", sort=False):
         designs = part[part["Dialogues per system"].notna()]
-        enough = designs["Difference found"] <= 1.001 * designs["Worth finding"]
+        enough = ~(designs["Difference found"] > 1.001 * designs["Worth finding"])
         row = {"Method": method, "Labels": len(part), "Found on": int(enough.sum())}
         yield row | {c: _span(designs[c]) for c in sizes if c != "Difference found"}
 

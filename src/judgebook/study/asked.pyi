@@ -1,6 +1,6 @@
 """Written by `run_all.py schema` from what questions declare: `params.Study`, for type checkers."""
 
-from judgebook.questions.agreement.question import Iaa, MixedModels
+from judgebook.questions.agreement.question import Iaa
 from judgebook.questions.annotators.question import Annotators
 from judgebook.questions.collection.question import Costs, Pilot
 from judgebook.questions.fragility.question import Fragility
@@ -22,7 +22,6 @@ class Study(AnyStudy):
     pilot: Pilot
     costs: Costs
     iaa: Iaa
-    mixed_models: MixedModels
     importance: Importance
     sensitivity: Sensitivity
     coverage: Coverage

@@ -73,8 +73,10 @@ def labels(evidence: Evidence) -> ResultRows:
 
 
 def reliability(evidence: Evidence) -> ResultRows:
-    """Reliability of the order of system means in the study's own design, by label of the main run and group."""
-    return of_main(evidence, agreement.reliability_of_means(evidence.results[AGREEMENT]))
+    """Reliability of the order of three system means or more in the study's own design, by label of the main run and
+    group."""
+    rows = evidence.results[PERFORMANCE]["order_reliability"].query("n >= 3").dropna(subset="estimate")
+    return of_main(evidence, rows)
 
 
 def judged_twice(evidence: Evidence) -> pd.Series:

@@ -25,7 +25,6 @@ labels:
 metrics: {computed: []}
 bootstrap: {n_resamples: 200}
 sensitivity: {n_draws: 50, null_runs: 20}
-planning: {n_runs: 25, n_worlds: 20, looks: 2, most_simulated: 40}
 """
 ABOUT = About(genre="answer", judges={"all": "crowd"}, labels={"quality": "overall", "fault": "safety"})
 
@@ -54,7 +53,6 @@ TRUTH = {
         "alpha": 1.0,
         "raw_agreement": 1.0,
         "variance_annotator": 0.0,
-        "variance_residual": 0.0,
         "claims": 1.0,
         "claims_dialogues": 1.0,
         "pairs_different": 1.0,
@@ -68,6 +66,11 @@ TRUTH = {
         "claims": 0.0,
     },
 }
+
+
+def test_people_who_always_agree_leave_next_to_no_residual(known):
+    """The search for ratios of variances ends at a limit, not at infinity."""
+    assert 0 <= value(known, "quality", "variance_residual")["estimate"] < 1e-8
 
 
 @pytest.mark.parametrize("label", TRUTH)

@@ -60,5 +60,3 @@ def test_each_alpha_has_one_primary_interval_and_says_of_whom_it_speaks(frame, w
     (ac,) = population.primary_ac(results).to_dict("records")
     assert ac["resample"] == resample
     assert len(population.for_these_annotators(results)) == (whom == "sample")
-    (means,) = population.reliability_of_means(results).to_dict("records")
-    assert (means["n"], means["n_dialogues"], means["annotators_per_dialogue"]) == (3, 13, 3)

@@ -9,11 +9,13 @@ from fixtures.made_annotations import comparisons, numbered, ratings
 from scipy import stats
 
 from judgebook.annotations import population
+from judgebook.model.comparisons import outcomes
 from judgebook.model.contrasts import Levels
+from judgebook.model.designs import POWER
 from judgebook.model.fit import ANNOTATOR, RESIDUAL, TASTE, Fit
 from judgebook.model.judgements import confounded
 from judgebook.questions.performance import analysis, leading
-from judgebook.questions.performance.fitted import MOST, POWER, fitted, of_fit, outcomes, standardised
+from judgebook.questions.performance.fitted import MOST, fitted, of_fit, standardised
 from judgebook.study.labels import Label
 from judgebook.study.results import collect, where
 from judgebook.study.schema import ALL_RUNS
@@ -60,9 +62,11 @@ def test_two_systems_by_hand():
 def test_open_pairs_say_how_much_data_would_decide_them():
     found = rows(made([2.3, 2.0]))
     half = (found["contrast"]["ci_high"] - found["contrast"]["ci_low"]).iloc[0] / 2
-    expected = ((half + stats.norm.ppf(POWER) * np.sqrt(0.08)) / 0.3) ** 2
-    assert found["data_to_separate"]["estimate"].iloc[0] == pytest.approx(expected)
-    assert found["difference_found"]["estimate"].iloc[0] == pytest.approx(expected**0.5 * 0.3)
+    found_now = half + stats.norm.ppf(POWER) * np.sqrt(0.08)
+    assert found["difference_found"]["estimate"].iloc[0] == pytest.approx(found_now)
+    times = found["data_to_separate"]["estimate"].iloc[0]
+    later = (stats.t.ppf(0.975, 30 * times) + stats.norm.ppf(POWER)) * np.sqrt(0.08 / times)
+    assert later == pytest.approx(0.3, rel=0.01)  # two systems: Tukey's range is that of t
     near = rows(made([2.0001, 2.0]))["data_to_separate"].iloc[0]
     assert np.isnan(near["estimate"])
     assert near["note"] == f"more than {MOST} times the data"

@@ -127,7 +127,7 @@ def test_each_study_planned_from_the_others():
                 pairwise = words[1] == "comparative"
                 n = alike.likely(known, 0.1, annotators, pairwise=pairwise).dialogues
                 held += [low < y < high for y in of_own]
-                powers += [alike.mean_power([np.exp(y / 2)], n, 0.1, pairwise) for y in of_own]
+                powers += [alike.mean_power(np.exp([y / 2]), n, 0.1, pairwise) for y in of_own]
     assert len(held) > 400
     assert 0.75 <= np.mean(held) <= 0.85
     assert abs(np.mean(powers) - 0.8) < 0.05

@@ -10,19 +10,18 @@ from fixtures import planned_studies
 from fixtures.planned_studies import judged
 
 from judgebook.display.names import display_names
-from judgebook.questions.agreement.generalizability import generalizability
-from judgebook.questions.planning import analysis, figures, findings, pilot_study, tables, together
-from judgebook.questions.planning.components import pilots
-from judgebook.questions.planning.designs import Plan, Prices, affordable, detectable
+from judgebook.model import designs
+from judgebook.model.designs import Design
+from judgebook.questions.performance import analysis as performance
+from judgebook.questions.planning import analysis, figures, findings, pilot_study, tables
+from judgebook.questions.planning.prices import Prices
 from judgebook.questions.planning.question import Planning
+from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
-from judgebook.study.labels import Label
-from judgebook.study.results import where
 from judgebook.study.schema import ANNOTATIONS, WORK_UNITS, conform
 from judgebook.study.sections.margins import by_label
 
-LABELS = [Label("x", "dialogue_likert", "Rated", (1, 5))]
-QUICK = {"n_worlds": 10, "n_runs": 20, "dialogues": [20, 80], "per_dialogue": [1, 2]}
+QUICK = {"dialogues": [20, 80], "per_dialogue": [1, 2]}
 #: minutes of a judgement, of a conversation
 TIMES = {"minutes_per_judgement": {"dialogue_likert": 2.0, "comparative": 3.0}, "minutes_per_dialogue": 5.0}
 
@@ -50,9 +49,9 @@ def planned(study, frame, **options):
 
 def said(data, chosen, results, names, _=None):
     """Prose, tables and figures of what `planned` gives can be made; the prose as one text."""
-    views = (tables.variances, tables.powers, tables.looks, tables.reliability, tables.called_different)
+    views = (tables.reliability, tables.called_different)
     made = [tables.boundaries(results), *(view(results, names) for view in views)]
-    made += [tables.designs(results, names, currency="EUR"), tables.annotators(results, names, each=1)]
+    made += [tables.designs(results, names, currency="EUR")]
     made += [*figures.maps(results, names, currency="EUR")]
     assert all(m is None or len(m.caption) > 20 for m in made)
     return " ".join(str(p.text) for p in findings.findings(results, data, names, chosen, currency="EUR"))
@@ -64,18 +63,14 @@ def both(study):
 
 
 def test_the_cheapest_design_finds_the_difference_and_one_dialogue_less_does_not(both):
-    data, options, results, _, facts = both
+    data, options, _, _, facts = both
     assert [c["pairwise"] for c in facts["found"]] == [False, True]
     assert facts["lost"] == facts["too_dear"] == []
     for case, pilot in zip(facts["found"], data.pilots, strict=True):
-        people = data.people[pilot.method]
         assert case["wanted"] == pytest.approx(options.effect * pilot.sd)
         assert case["smallest"] <= case["wanted"]
-        formula = where(results["plan_power"], label=pilot.label, method=pilot.method, source="planned")
-        n = int(formula["n_dialogues"].item())
-        assert case["n"] >= n  # more where simulated power is short
-        less = Plan(n - 1, case["each"], people, data.paired)
-        assert detectable(pilot, less)[0] > case["wanted"]
+        assert designs.found(pilot.fit, data.design(pilot, case["n"] - 1, case["each"])) > case["wanted"]
+        assert case["people"] == data.design(pilot, case["n"], case["each"]).annotators
         talked, judged_ = 5.0 * (2 if case["pairwise"] else 1), 3.0 if case["pairwise"] else 2.0
         sides = 1 if case["pairwise"] else 2  # two systems, or one pair of them
         assert case["hours"] == pytest.approx(sides * case["n"] * (talked + case["each"] * judged_) / 60)
@@ -83,39 +78,71 @@ def test_the_cheapest_design_finds_the_difference_and_one_dialogue_less_does_not
     assert [0.9 * 400 < case["money"] <= 400 for case in facts["bought"]] == [True, True]
 
 
+@pytest.mark.parametrize("kind", ["dialogue_likert", "comparative"])
+def test_a_plan_of_the_study_itself_is_what_the_first_page_says_of_it(study, kind):
+    """The difference found, its reliability, and the data that would tell the first from the second are those of
+    notebook 07, from which the page has them."""
+    frame = pilot_of(kind, shift=0.15, n=90)
+    data, options, *_ = planned(study, frame)
+    (pilot,) = data.pilots
+    judged_ = performance.chosen(frame, (), study.label_list())
+    given = {"n_picks": 1, "pick_seed": 1, "sampling": Sampling(10, 0.95, 1)}
+    stored = performance.analyse(judged_.assign(interactor=None), study.label_list(), **given)
+    own = data.design(pilot, 90, 2)
+    assert own.annotators == 6
+    found = stored["difference_found"]["estimate"].item()
+    assert designs.found(pilot.fit, own) == pytest.approx(found, rel=0.02)
+    times = stored["data_to_separate"]["estimate"].item()
+    apart = analysis.cheapest([pilot], [pilot.lead], data, options, 0.95)
+    if times > 1 and apart.per_dialogue == 2:
+        assert apart.dialogues == pytest.approx(90 * times, rel=0.05)
+    if kind == "dialogue_likert":
+        row = stored["order_reliability"].iloc[0]
+        assert (row["n_dialogues"], row["annotators_per_dialogue"]) == (90, 2)
+        expected = (row["estimate"], row["ci_low"], row["ci_high"])
+        assert designs.reliability(pilot.fit, own) == pytest.approx(expected, rel=0.05)
+
+
 def test_one_design_serves_the_neediest_label(both):
-    data, options, _, _, facts = both
-    case = facts["found"][0]
-    chosen = {case["id"]: (case["n"], case["each"])}
-    plan = together.one_design(case["method"], chosen, set(), data, power=options.power)
-    assert (plan.n_dialogues, plan.annotators) == (case["n"], case["each"])
-    pilot = next(p for p in data.pilots if p.method == case["method"])
-    more = replace(
-        data, pilots=[pilot, replace(pilot, label="y")], differences=data.differences | {(pilot.method, "y"): 0.1}
-    )
-    plan = together.one_design(pilot.method, chosen | {"y": (case["n"] + 9, 3)}, {"y"}, more, power=options.power)
-    assert (plan.n_dialogues, plan.annotators) == (case["n"] + 9, 3)  # what simulations asked for, and not fewer people
+    data, options, *_ = both
+    pilot = data.pilots[0]
+    alone = [analysis.cheapest([pilot], [d], data, options, 0.95) for d in (0.5, 0.3)]
+    together = analysis.cheapest([pilot, replace(pilot, label="y")], [0.5, 0.3], data, options, 0.95)
+    assert together == max(alone, key=lambda design: design.dialogues)
 
 
-def test_a_difference_that_the_scale_does_not_allow_is_not_found(study):
-    """Stated, or five standard deviations; of scores that were never given nothing is known."""
+def test_a_difference_as_wide_as_the_scale_is_not_found(study):
     frame = pilot_of("dialogue_likert", "comparative")
-    narrow = frame.assign(score=frame["score"].clip(upper=4).where(frame["score"] != 1, 2))
-    for frame_, options in ((narrow, {"margin": {"x": 3.0}}), (frame, {"effect": 5.0})):
-        every = planned(study, frame_, **options)
-        assert "Rated" in every[-1]["too_wide"]
-        assert every[-1]["lost"] == []
+    every = planned(study, frame, effect=5.0)
+    assert every[-1]["too_wide"] == ["Rated", "Compared"]
+    assert every[-1]["lost"] == []
+    assert "No study can be planned" in said(*every)
 
 
-def test_a_budget_that_pays_for_n_dialogues_exactly_buys_n():
+def test_what_no_number_of_dialogues_finds_is_lost(study):
+    """Two people: whether others see the difference, no number of dialogues says."""
+    every = planned(study, pilot_of("dialogue_likert", people=12, n=150), margin={"x": 0.1}, annotators=2)
+    assert every[-1]["lost"] == ["Rated"]
+    assert "Not even 100,000 dialogues" in said(*every)
+
+
+def test_a_budget_that_pays_for_n_dialogues_exactly_buys_n(study):
     """0.6 EUR a dialogue of three systems: 12 EUR pay for 20, though 12 / 0.6 is 19.999… by rounding."""
-    pilot = next(iter(pilots(pilot_of("dialogue_likert"), LABELS, ["a", "b"], seed=1, n_worlds=0)))
-    given = {"annotators_per_dialogue": [1], "people": 6, "paired": False, "tests": 1, "n_systems": 3}
+    data, options, *_ = planned(study, pilot_of("dialogue_likert"), systems=3, per_dialogue=[1])
+    data = replace(data, prices={"dialogue_likert": Prices(0.0, 1.0, 12.0)})
     for n in range(2, 60):
         budget = round(n * 0.6, 2)
-        assert affordable(pilot, Prices(0.0, 1.0, 12.0), budget, **given).n_dialogues == n
+        assert analysis._affordable(data.pilots[0], budget, data, options).dialogues == n
         if n > 2:
-            assert affordable(pilot, Prices(0.0, 1.0, 12.0), budget - 0.01, **given).n_dialogues == n - 1
+            assert analysis._affordable(data.pilots[0], budget - 0.01, data, options).dialogues == n - 1
+
+
+def test_costs_by_hand():
+    prices, design = Prices(10.0, 3.0, 20.0), Design(30, 2, 5, 4)
+    assert prices.hours(design) == pytest.approx(30 * 4 * (10 + 2 * 3) / 60)
+    assert prices.hours(design, pairwise=True) == pytest.approx(30 * 6 * (20 + 2 * 3) / 60)
+    assert prices.cost(design) == pytest.approx(20 * 32)
+    assert Prices(None, 3.0, 20.0).hours(design) == Prices(0.0, 3.0, 20.0).hours(design) == 12
 
 
 def test_a_judgement_takes_what_it_took_the_group_that_is_planned_from(study):
@@ -136,7 +163,7 @@ def test_a_judgement_takes_what_it_took_the_group_that_is_planned_from(study):
 
 def material_of(study, frame, named="abcd", margin=None, **options):
     none = pd.DataFrame(columns=list(WORK_UNITS))
-    chosen = Planning(**QUICK | {"n_worlds": 0} | options)
+    chosen = Planning(**QUICK | options)
     given = {"systems": list(named), "hourly_rate": 12.0, "seed": 1}
     margins = by_label(margin or {}, study.label_list())
     return pilot_study.planning_input(frame, none, study.label_list(), chosen, margins, **given)
@@ -146,7 +173,7 @@ def test_systems_that_only_ever_come_second_count(study):
     frame = pilot_of("comparative")
     odd = frame["session"].str[1:].astype(int) % 2 == 1
     data = material_of(study, frame.assign(system_b=frame["system_b"].mask(odd, "c")))  # a with b, a with c
-    assert (data.n_systems, data.tests) == (3, 3)
+    assert data.n_systems == 3
     assert material_of(study, frame, "ab").n_systems == 2
     assert material_of(study, frame, systems=5).n_systems == 5
 
@@ -172,38 +199,35 @@ def test_a_corpus_of_one_system_is_no_pilot(study):
     large = [frame.assign(system="a", dialogue=frame["dialogue"] + suffix, corpus="large") for suffix in "xy"]
     data = material_of(study, pd.concat([*large, frame], ignore_index=True))
     assert (data.corpus, len(data.pilots)) == ("main", 1)
-    assert data.people == {"dialogue_likert": 6}
     with pytest.raises(ValueError, match="two systems"):
         material_of(study, frame.assign(annotator_kind="llm"))
 
 
-def test_annotators_are_those_of_the_pilot(study):
-    wide = {"per_dialogue": [1, 2, 5]}
-    frame = pilot_of("dialogue_likert", people=3)
-    assert material_of(study, frame, **wide).people == {"dialogue_likert": 3}
-    fewer = frame[frame["annotator"].isin(["A0", "A1"])].assign(label="z")
-    for frames in ([frame, fewer], [fewer, frame]):  # of another label, by fewer
-        assert material_of(study, pd.concat(frames, ignore_index=True), **wide).people == {"dialogue_likert": 3}
-    assert material_of(study, frame.assign(annotator_known=False), **wide).people == {"dialogue_likert": 5}
-    assert material_of(study, frame, annotators=9, **wide).people == {"dialogue_likert": 9}
+def test_annotators_have_the_loads_of_the_pilot_or_are_as_many_as_stated(study):
+    frame = pilot_of("dialogue_likert", people=6)  # 60 dialogues of two systems, by two each: 40 judgements a head
+    data = material_of(study, frame)
+    (pilot,) = data.pilots
+    assert [data.design(pilot, n, m).annotators for n, m in ((60, 2), (120, 2), (61, 2), (10, 1), (2, 5))] == [
+        6, 12, 7, 2, 5
+    ]  # fmt: skip
+    fixed = material_of(study, frame, annotators=9)
+    assert fixed.design(pilot, 200, 2).annotators == 9
+    (unknown,) = material_of(study, frame.assign(annotator_known=False)).pilots
+    assert data.design(unknown, 60, 2).annotators == np.inf
 
 
 def test_a_pilot_with_one_annotator(study):
-    """What the annotator adds cannot be distinguished, and nothing is said about others or about reliability."""
-    frame = pilot_of("dialogue_likert", people=1, each=1)
-    every = planned(study, frame, **TIMES)
-    data, _, results, *_ = every
-    (pilot,) = data.pilots
-    assert pilot.people is None
-    assert data.people == {"dialogue_likert": 1}
-    assert set(results["plan_detectable"]["people"]) == {"the same"}
-    assert results["plan_reliability"]["estimate"].isna().all()
+    """What the annotator adds cannot be distinguished, and nothing is said about others."""
+    every = planned(study, pilot_of("dialogue_likert", people=1, each=1), **TIMES)
+    assert every[-1]["others"] is False
+    assert "for these annotators" in said(*every)
+    assert (every[2]["plan_detectable"]["annotators_per_dialogue"] == 1).all()
 
 
 def test_where_nothing_was_judged_twice_designs_have_one_annotator_per_dialogue(study):
     """A further annotator's share of the residual is unknown: dialogues vary with it, too, and do not average out."""
     every = planned(study, pilot_of("dialogue_likert", "comparative", each=1), per_dialogue=[2, 3], **TIMES)
-    designed = (every[2][name] for name in ("plan_detectable", "plan_dialogues", "plan_power"))
+    designed = (every[2][name] for name in ("plan_detectable", "plan_dialogues"))
     assert all(set(rows["annotators_per_dialogue"].dropna()) == {1} for rows in designed)
     assert every[-1]["once"] == ["Rated", "Compared"]
 
@@ -219,16 +243,6 @@ def test_a_stated_difference_is_that_of_ratings_unless_its_method_is_named(study
     assert by_label({"x": 0.2}, compared) == {("comparative", "x"): 0.2}
 
 
-def test_reliability_is_that_of_the_components(both):
-    data, _, results, _, _ = both
-    rows = results["plan_reliability"]
-    assert set(rows["method"]) == {"dialogue_likert"}  # a comparison has no value of one system
-    by = rows.set_index(["n_dialogues", "annotators_per_dialogue"])
-    components = data.means["dialogue_likert", "x"]
-    expected = generalizability(components, 20, 2, data.people["dialogue_likert"])["generalizability"]
-    assert by.at[(20, 2), "estimate"] == pytest.approx(expected)
-
-
 def test_what_readers_called_different_is_the_mean_gap_of_choices(both):
     frame = pilot_of("dialogue_likert", "comparative", shift=1.0)
     mean = frame[frame["method"] == "dialogue_likert"].groupby("dialogue")["score"].mean()
@@ -242,7 +256,7 @@ def test_what_readers_called_different_is_the_mean_gap_of_choices(both):
 
 
 def test_early_looks_raise_false_alarms_in_theory_and_boundaries_do_not(both):
-    theory = both[2].select("sequential_crossing", truth="theory").set_index("looks")["estimate"]
+    theory = both[2]["sequential_crossing"].set_index("looks")["estimate"]
     assert theory["unadjusted"] == pytest.approx(0.142, abs=1e-3)  # Armitage et al. 1969, Table 2: five looks
-    for how in ("never", "obrien_fleming", "pocock"):
+    for how in ("obrien_fleming", "pocock"):
         assert theory[how] == pytest.approx(0.05, abs=1e-6)

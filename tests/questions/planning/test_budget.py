@@ -7,18 +7,16 @@ import pandas as pd
 import pytest
 from fixtures import planned_studies
 from fixtures.planned_studies import judged
-from scipy.special import stdtrit
 
 from judgebook.display.names import display_names
 from judgebook.questions.planning import analysis, budget_views, findings, next_items, pilot_study
-from judgebook.questions.planning.designs import SAMPLE, Plan, standard_error
 from judgebook.questions.planning.question import Planning
 from judgebook.study import params
 from judgebook.study.results import where
 from judgebook.study.schema import ANNOTATIONS, WORK_UNITS, conform
 
 OPTIONS = {
-    "n_worlds": 0, "n_runs": 0, "dialogues": [20, 80], "per_dialogue": [1, 2], "budget": 300.0,
+    "dialogues": [20, 80], "per_dialogue": [1, 2], "budget": 300.0,
     "minutes_per_judgement": {"dialogue_likert": 2.0, "comparative": 2.0}, "minutes_per_dialogue": 0.0,
 }  # fmt: skip
 ITEM = ["session", "system", "system_b", "dialogue", "dialogue_b", "turn", "label"]
@@ -59,30 +57,22 @@ def good(study):
     return planned(study, *pilot(noise=0.2))
 
 
-def test_widths_are_those_of_the_formula(good):
-    """By hand from the pilot's variances: half-width, gain, and what other annotators add."""
-    data, _, results, names, _ = good
-    (team,), (pilot_,), (judge,) = budget_views.teams(results, names), data.pilots, data.judged
-    wanted = data.differences["dialogue_likert", "x"]
+def test_gains_are_those_of_the_formula(good):
+    """By hand from the variances of the fit: all but those of dialogues are each judgement's own."""
+    _, _, results, names, _ = good
+    (team,), (pilot_,), (judge,) = budget_views.teams(results, names), good[0].pilots, good[0].judged
+    v = pilot_.fit.variances
+    of_dialogues, of_each = v["item"], v["annotator"] + v["taste"] + v["residual"]  # all systems meet in sessions
 
-    def variance(m, n, people="the same"):
-        return float(standard_error(pilot_, Plan(n, m, 3, data.paired), wanted, people)[0]) ** 2
+    def variance(m, n):
+        return (of_dialogues + of_each / m) / n
 
-    alone = where(results["split_half_width"], raters="people").set_index("people")["estimate"]
-    n, m = team["alone"], team["alone_each"]
-    df = n - 1 if data.paired else 2 * (n - 1)
-    assert alone["the same"] == pytest.approx(stdtrit(df, 0.975) * np.sqrt(variance(m, n)))
-    # explained: a share of the variance of values by three people each, per dialogue
-    explained = judge.share.estimate * variance(3, 1000) * 1000
-    with_model = (variance(team["each"], 1000) * 1000 - explained) / team["n"] + explained / team["pool"]
-    both = where(results["split_half_width"], raters="people and model").set_index("people")["estimate"]
-    assert both["the same"] == pytest.approx(stdtrit(team["n"] - 1, 0.975) * np.sqrt(with_model))
+    # explained: a share of the variance of values by three people each
+    explained = judge.share.estimate * variance(3, 1)
+    with_model = (variance(team["each"], 1) - explained) / team["n"] + explained / team["pool"]
     (gain,) = where(results["split_gain"], label="x")["estimate"]
-    assert gain == pytest.approx(variance(m, n) / with_model)
+    assert gain == pytest.approx(variance(team["alone_each"], team["alone"]) / with_model)
     assert team["gain"]["estimate"] == pytest.approx(gain)  # one label: it is what all have
-    extra = variance(m, n, SAMPLE) - variance(m, n)
-    se = np.sqrt(with_model + extra)
-    assert both[SAMPLE] / se == pytest.approx(alone[SAMPLE] / np.sqrt(variance(m, n) + extra), rel=0.02)
     assert results["split_width"]["estimate"].min() == pytest.approx(1 / np.sqrt(gain))
 
 

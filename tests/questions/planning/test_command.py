@@ -11,7 +11,7 @@ from judgebook.pipeline import cli, plan
 
 PLANNED = """\
 figures: {formats: [svg]}
-planning: {n_runs: 20, n_worlds: 10, dialogues: [20, 80], per_dialogue: [1, 2], minutes_per_judgement: \
+planning: {dialogues: [20, 80], per_dialogue: [1, 2], minutes_per_judgement: \
 {dialogue_rating: 2.0}, minutes_per_dialogue: 5.0}
 """
 

@@ -36,7 +36,7 @@ def rows(name: str, about: About) -> Rows:
     """
     with computing.output_below(None):
         path = params.find(name)
-        nodes, notebooks = computing.analysed(path, [], lambda line: None, notebooks=tables.notebooks(), complete=True)
+        nodes, notebooks = computing.analysed(path, [], lambda line: None, notebooks=tables.notebooks())
         failed = [f"{row.name}: {row.reason}" for row in notebooks if row.state == "failed"]
         if failed:
             raise AtlasError(f"{name}: an analysis failed\n" + "\n".join(failed))

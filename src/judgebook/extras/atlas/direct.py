@@ -13,7 +13,7 @@ from judgebook.annotations.summary import in_sessions, with_means
 from judgebook.questions.fragility import analysis as fragility
 from judgebook.questions.fragility.differences import differences
 from judgebook.questions.planning import analysis as planning
-from judgebook.questions.planning.components import pilots
+from judgebook.questions.planning.pilot_study import pilots
 from judgebook.questions.sensitivity import judged_groups
 from judgebook.study.results import Results, collect, where
 from judgebook.study.schema import CELL
@@ -57,13 +57,10 @@ def _pilots(evidence: Evidence) -> Iterator[dict[str, Any]]:
     study = evidence.study
     people = evidence.counted[evidence.counted["annotator_kind"] == "human"]
     for (corpus, group), judged in people.groupby(["corpus", "group"], sort=False):
-        every = pilots(
-            in_sessions(judged)[0], study.label_list(), _systems(evidence),
-            seed=study.seeds.bootstrap, n_worlds=study.planning.n_worlds,
-        )  # fmt: skip
-        for pilot in every:
+        about = (in_sessions(judged)[0], study.label_list(), _systems(evidence))
+        for pilot in pilots(*about, declared=study.inference.annotators):
             head = {"corpus": corpus, "group": group, "method": pilot.method, "label": pilot.label}
-            yield from (head | row for row in planning.pilot_variances(pilot, evidence.confidence))
+            yield from (head | row for row in planning.pilot_variances(pilot))
 
 
 def _fragility(evidence: Evidence) -> Results:

@@ -22,7 +22,9 @@ PART = CELL[:3]
 #: column of results -> column of values.csv
 _COLUMNS = {"resample_unit": "over", "note": "missing"}
 _ROW = [*CELL, "statistic", "other"]
-_SHARES = ("system", "annotator", "system_annotator", "dialogue", "residual")
+#: parts of a fit that have another name here
+_OF_FIT = {"context": "session", "item": "dialogue", "answer": "dialogue", "taste": "annotator_of_system"}
+_SHARED = {"context": "session", "item": "dialogue", "answer": "dialogue", "taste": "system_annotator"}
 
 
 def rows(
@@ -98,11 +100,6 @@ def _agreement(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
     for statistic in ("raw_agreement", "positive_agreement", "negative_agreement", "prevalence"):
         rows = _human(results[statistic])
         yield statistic, rows[rows["against"].isna()] if "against" in rows else rows
-    shares = results["variance_share"].query("model != 'ordinal'")
-    for part in _SHARES:
-        yield f"share_{part}", shares[(shares["part"] == part) | (shares["model"] == "none")]
-    yield "variance_system", _human(results.select("facet_variance", facet="system"))
-    yield "reliability", _human(population.reliability_of_means(results))
 
 
 def _human(rows: pd.DataFrame) -> pd.DataFrame:
@@ -120,6 +117,9 @@ def _performance(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
     pairs = results["contrast"].dropna(subset="ci_low")
     yield "pairs_different", _summary(pairs.assign(estimate=leading.decided(pairs)), "sum")
     yield "detectable_difference", results["difference_found"].dropna(subset="estimate")
+    for part, rows in results["component_share"].groupby("part", sort=False):
+        yield f"share_{_SHARED.get(part, part)}", rows
+    yield "reliability", results["order_reliability"].query("n >= 3").dropna(subset="estimate")
 
 
 def _summary(rows: pd.DataFrame, how: str) -> pd.DataFrame:
@@ -129,8 +129,8 @@ def _summary(rows: pd.DataFrame, how: str) -> pd.DataFrame:
 
 
 def _planning(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
-    for facet, rows in results["pilot_variance"].groupby("facet", sort=False):
-        yield f"variance_{facet}", rows
+    for part, rows in results["pilot_variance"].groupby("part", sort=False):
+        yield f"variance_{_OF_FIT.get(part, part)}", rows
 
 
 def _fragility(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -32,15 +32,13 @@ def analysed(
     say: Callable[[str], None],
     check: Callable[[StudyNodes], None] = lambda nodes: None,
     notebooks: Collection[str] | None = None,
-    *,
-    complete: bool = False,
 ) -> tuple[StudyNodes, list[Row]]:
     """Read the data of a study, and carry out the analyses that its first page follows from, or those of `notebooks`.
 
     Frames and results are stored where a run stores them. values : KEY=VALUE, changes of the YAML. say : called with a
     line for each step. check : called once the data are stored, before any analysis; may raise. notebooks : of these,
-    those that the study has. complete : also what no answer follows from (`NotebookPage.complete`). Returns the study
-    and these notebooks, each `COMPUTED`, skipped with the reason why it does not fit, or failed.
+    those that the study has. Returns the study and these notebooks, each `COMPUTED`, skipped with the reason why it
+    does not fit, or failed.
 
     Raises ParamsError for a wrong YAML, DataError for wrong data, BusyError where the study is being run.
     """
@@ -58,7 +56,7 @@ def analysed(
             states[name] = _state(nodes, name, states)
             if states[name][0] == COMPUTED:
                 say(nodes.facts(name).title)
-                states[name] = _carried_out(nodes, name, complete=complete)
+                states[name] = _carried_out(nodes, name)
     about = {name: nodes.facts(name) for name in states}
     return nodes, [Row(name, about[name].title, about[name].question, None, *states[name]) for name in states]
 
@@ -103,12 +101,10 @@ def _state(nodes: StudyNodes, name: str, states: Mapping[str, tuple[str, str]]) 
     return ("skipped", f"It needs notebook {lacking[:2]}: {states[lacking][1]}") if lacking else (COMPUTED, "")
 
 
-def _carried_out(nodes: StudyNodes, name: str, *, complete: bool) -> tuple[str, str]:
+def _carried_out(nodes: StudyNodes, name: str) -> tuple[str, str]:
     """Make the page of a notebook; what became of it, and why."""
     try:
-        page = _page(nodes, name)
-        if complete:
-            page.complete()
+        _page(nodes, name)
     except Exception as error:  # the other answers stand without it, as in a run
         return "failed", worker.described(error)
     return COMPUTED, ""

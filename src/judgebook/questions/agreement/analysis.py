@@ -7,7 +7,7 @@ orientations, as in the original files; resampling keeps the two together.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +28,6 @@ from judgebook.questions.agreement.items import (
 from judgebook.questions.agreement.kappa_icc import COEFFICIENTS, Ratings, kappas
 from judgebook.questions.agreement.over_annotators import alpha_over_annotators, judgements
 from judgebook.questions.agreement.population import SAMPLE, population, with_primary, without_others
-from judgebook.questions.agreement.variance import decision_study
 from judgebook.statistics.intervals import Interval, Sampling
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import ResultRows, Results, collect
@@ -47,11 +46,8 @@ def analyse(
     people_resamples: int,
     unit: str | None = None,
     people: str = "auto",
-    unranked: Collection[str | None] = (),
 ) -> Results:
-    """What notebook 03 says of a study: alpha with its intervals, the measures behind it, and the decision study.
-
-    Not where the variance comes from (`variance.variance_shares`), which takes far longer.
+    """What notebook 03 says of a study: alpha with its intervals, and the measures behind it.
 
     Parameters
     ----------
@@ -67,15 +63,12 @@ def analyse(
     people : {"auto", "sample", "fixed"}
         `inference.annotators`. fixed: no interval is for other annotators; else from five effective annotators among
         those who judged items twice, as the interval does not hold with fewer.
-    unranked : collection of str or None
-        Systems without which the decision study is made; agreement on what they said counts like any other.
     """
     others = alpha_over_annotators(annotations, labels, first=first, unit=unit, confidence=sampling.confidence)
     results = collect(
         alpha_table(annotations, labels, sampling=sampling, first=first, unit=unit),
         others["alpha"].assign(statistic="alpha"),
         kappas(annotations, labels, sampling=replace(sampling, n_resamples=people_resamples)),
-        decision_study(annotations, labels, seed=sampling.seed, confidence=sampling.confidence, leave_out=unranked),
     )
     return with_primary(without_others(results) if people == "fixed" else results)
 

@@ -5,25 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
-from judgebook.display import plots, style
+from judgebook.display import plots
 from judgebook.display.names import DisplayNames
 from judgebook.display.plots import HOLLOW
-from judgebook.display.style import handle, legend_of, subplots, tips
-from judgebook.display.text import Phrases, counted, listing, percent, plural, span
+from judgebook.display.text import Phrases, counted, listing, plural, span
 from judgebook.display.views import Plot
 from judgebook.questions.agreement.population import BOUNDS, primary
-from judgebook.questions.agreement.tables import PARTS, RELIABLE, TENTATIVE, over
+from judgebook.questions.agreement.tables import RELIABLE, TENTATIVE, over
 from judgebook.study.results import Results
-from judgebook.study.schema import CELL
 
-#: colours of the parts of the variance, the residual last: none is that of a system, group or method
-_SHADES = ("#22363F", "#4F6D7A", "#86A3AE", "#BBD0D6", "#E9E9E9")
-#: rows of a forest, and of shares of the variance, that fit on a page
-FOREST_ROWS, SHARE_ROWS = 62, 34
+#: rows of a forest that fit on a page
+FOREST_ROWS = 62
 _PHRASES = Phrases(__package__)
 
 
@@ -101,65 +95,6 @@ def _figures(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     if shared.all() or len(set(rows["group"])) == 1:
         return {"alpha": rows}
     return {"alpha": rows[rows["group"] == main_group(rows)]} | ({"alpha_groups": rows[shared]} if shared.any() else {})
-
-
-def variance(results: Results, names: DisplayNames) -> Iterator[Plot]:
-    """Shares of the variance as stacked bars: a panel per method and group, a bar per label."""
-    rows = results["variance_share"].dropna(subset="estimate")
-    rows = names.sort(rows.drop_duplicates([*CELL, "part"]))  # the first model of a label
-    if rows.empty:
-        return
-    parts = {part: title for part, title in PARTS.items() if part in set(rows["part"])}
-    text = (
-        f"{title.lower()} {percent(rows.loc[rows['part'] == p, 'estimate'].median())}" for p, title in parts.items()
-    )
-    alt = f"Stacked bars: shares of the variance of scores by label. Medians: {', '.join(text)}."
-    caption = "Where differences between scores come from: shares of the variance in mixed models of the scores, by"
-    caption += f" label; the residual is not explained by any of the other parts; {counted(rows['n'], 'scores')}."
-    pages: list[list] = [[]]
-    for panel in rows.groupby(["corpus", "method", "group"], sort=False):
-        tall = sum(shares["label"].nunique() + 1.8 for _, shares in [*pages[-1], panel])
-        pages += [[]] if pages[-1] and tall > SHARE_ROWS else []
-        pages[-1].append(panel)
-    for i, panels in enumerate(pages):
-        fig = _variance(panels, parts, names, len(set(rows["corpus"])) > 1)
-        medians = pd.concat([shares for _, shares in panels]).groupby("part")["estimate"].median().to_dict()
-        heading = _PHRASES.say("variance_title", medians=medians)
-        unit = "Share of the variance; in the title, medians over labels" if heading else ""
-        yield Plot(fig, f"variance_{i}" if i else "variance", alt, caption, heading, unit)
-
-
-def _variance(panels: list, parts: dict[str, str], names: DisplayNames, several: bool) -> Figure:
-    heights = [shares["label"].nunique() for _, shares in panels]
-    fig, axes = subplots(
-        len(panels),
-        1,
-        squeeze=False,
-        sharex=True,
-        gridspec_kw={"height_ratios": heights},
-        width=6.0,
-        height=0.2 * sum(heights) + 0.35 * len(panels) + 0.8,
-    )
-    shades = dict(zip(parts, _SHADES[-len(parts) :], strict=True))
-    for ax, ((corpus, method, group), shares) in zip(axes.flat, panels, strict=True):
-        wide = shares.set_index(["label", "part"])["estimate"].unstack("part")  # noqa: PD010 (twice must raise)
-        wide = wide.reindex(index=dict.fromkeys(shares["label"]), columns=parts).fillna(0)
-        left, at = wide.cumsum(axis=1) - wide, np.arange(len(wide))
-        labels = [names.name("label", x, method) for x in wide.index]
-        for part, title in parts.items():
-            ax.barh(at, wide[part], left=left[part], color=shades[part], height=0.75)
-            tooltips = [f"{x}, {title.lower()}: {percent(v)}" for x, v in zip(labels, wide[part], strict=True)]
-            tips(ax, tooltips, left[part], at - 0.37, x_to=left[part] + wide[part], y_to=at + 0.37)
-        ax.set_yticks(at, labels)
-        ax.set(ylim=(len(wide) - 0.5, -0.5), xlim=(0, 1))
-        ax.tick_params(axis="y", length=0)
-        run = [names.name("corpus", corpus)] if several else []
-        style.panel(ax, shares.drop(columns="label"), names)
-        ax.set_title(", ".join([*run, names.name("method", method), *names_of_group(names, group)]))
-    axes.flat[-1].xaxis.set_major_formatter(lambda x, _: f"{100 * x:.0f}%")
-    axes.flat[-1].set_xlabel("Share of the variance")
-    legend_of(fig, [handle(title, shades[part], "s", linewidth=0) for part, title in parts.items()])
-    return fig
 
 
 def names_of_group(names: DisplayNames, group: str) -> list[str]:

@@ -7,12 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.annotations import mixed_models
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.questions.agreement.population import BOUNDS, FIXED, SAMPLE, primary, primary_ac, reliability_of_means
-from judgebook.questions.agreement.tables import PARTS, RELIABLE, TENTATIVE, over
+from judgebook.questions.agreement.population import BOUNDS, FIXED, SAMPLE, primary, primary_ac
+from judgebook.questions.agreement.tables import RELIABLE, TENTATIVE, over
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL
 
@@ -20,8 +19,6 @@ from judgebook.study.schema import CELL
 RARE = 0.1
 #: raw agreement from which a low alpha needs explaining
 HIGH = 0.8
-#: share of the variance between annotators that a reader must know of, if its interval lies above
-NOTABLE = 0.05
 _PHRASES = Phrases(__package__)
 
 
@@ -47,7 +44,6 @@ def findings(
         "values": list(rows["estimate"].dropna()),
         "median": rows["estimate"].median(),
         "undefined": list(dict.fromkeys(rows.loc[rows["estimate"].isna(), "note"].dropna())),
-        "means": _means(results, names),
         "sample": int((rows["population"] == SAMPLE).sum()),
     }
     yield Prose(_PHRASES.say("headline", **facts, **shown))
@@ -79,15 +75,6 @@ def _holds_for(rows: pd.DataFrame, names: DisplayNames) -> dict[str, Any]:
         why.setdefault(r["others"], {})[_who(names, r["method"], r["group"])] = None
     facts = {"sample": len(sample), "over": over(sample), "unknown": len(unknown), "n": len(rows)}
     return facts | {"fixed": [(reason, list(who)) for reason, who in why.items()]}
-
-
-def _means(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
-    """Reliability of the study's means of systems, by method and group."""
-    rows, out = names.sort(reliability_of_means(results)), []
-    for (_, group), part in rows.groupby(["method", "group"], sort=False):
-        facts = {"n": len(part), "group": group, "median": part["estimate"].median(), "low": part.iloc[0].to_dict()}
-        out.append(facts | {"systems": int(part["n"].max())})
-    return out
 
 
 def _collapsed(results: Results, rows: pd.DataFrame, names: DisplayNames) -> list[dict[str, Any]]:
@@ -147,23 +134,3 @@ def _few_items(rows: pd.DataFrame, names: DisplayNames, min_items: int) -> list[
 
 def _who(names: DisplayNames, method: str, group: str) -> str:
     return names.name("method", method) + ("" if group == "all" else f", {names.name('group', group)}")
-
-
-def variance(results: Results, names: DisplayNames) -> Prose:
-    """Median shares of the variance by method and group, and which labels have no model and why."""
-    rows = results["variance_share"]
-    estimated = rows.dropna(subset="estimate").drop_duplicates([*CELL, "part"])
-    parts = []
-    for (method, group), of_method in names.sort(estimated).groupby(["method", "group"], sort=False):
-        sure = of_method[(of_method["part"] == "annotator") & (of_method["ci_low"] > NOTABLE)]
-        medians = of_method.groupby("part")["estimate"].median()
-        facts = {"who": _who(names, method, group), "n": of_method["label"].nunique()}
-        facts["medians"] = [(title.lower(), medians[p]) for p, title in PARTS.items() if p in medians]
-        facts["annotators"] = [names.name("label", label, method).lower() for label in dict.fromkeys(sure["label"])]
-        parts.append(facts)
-    none = names.sort(rows[rows["estimate"].isna()])
-    reasons: dict[str, list[str]] = {}
-    for (method, group, note), _ in none.groupby(["method", "group", "note"], sort=False):
-        reasons.setdefault(note, []).append(_who(names, method, group))
-    few = {"annotators": mixed_models.MIN_ANNOTATORS, "systems": mixed_models.MIN_SYSTEMS}
-    return Prose(_PHRASES.say("variance", parts=parts, reasons=list(reasons.items()), few=few, notable=NOTABLE))

@@ -19,8 +19,6 @@ SAMPLE = "sample"
 TWO_WAY = " and annotator"
 #: what the primary interval of alpha resamples, where dialogues are judged and where they are compared
 PRIMARY = ("dialogue", "pair")
-#: the design of the study itself, among those of a decision study
-OF_STUDY = "study"
 #: interval kinds that are not an interval around a free estimate
 BOUNDS = ("exact_bound", "not_estimable")
 #: why nothing is said of other annotators where the YAML does not ask for it
@@ -92,9 +90,8 @@ def judged(results: Results) -> ResultRows:
 
 
 def with_primary(results: Results) -> Results:
-    """`results`, with the primary rows of alpha, Gwet's coefficient and the reliability of means marked."""
-    means = results.select("generalizability", design=OF_STUDY)
-    return mark_primary(results, alpha=judged(results), ac=primary_ac(results), generalizability=means)
+    """`results`, with the primary rows of alpha and Gwet's coefficient marked."""
+    return mark_primary(results, alpha=judged(results), ac=primary_ac(results))
 
 
 def primary_ac(results: Results) -> ResultRows:
@@ -104,16 +101,6 @@ def primary_ac(results: Results) -> ResultRows:
     speaks = others & rows["ci_low"].notna()
     instead = speaks.groupby([rows[c] for c in CELL], dropna=False).transform("any").astype(bool)
     return rows[speaks | (~others & ~instead)]
-
-
-def reliability_of_means(results: Results) -> ResultRows:
-    """How reliably the study's own judgements order its systems: `generalizability` of the means of systems, of single
-    judgements' labels that at least three systems were given.
-
-    Returns one row per corpus, group, method and label, with `n` systems, `n_dialogues` (per system) and
-    `annotators_per_dialogue`, means rounded for words; systems, dialogues and annotators are samples in the interval.
-    """
-    return results.select("generalizability", design=OF_STUDY).query("n >= 3").dropna(subset="estimate")
 
 
 def for_these_annotators(results: Results) -> ResultRows:

@@ -30,24 +30,18 @@ class Iaa(Section):
     )
 
 
-class MixedModels(Section):
-    """Notebooks 03 and 07: models with systems, annotators and dialogues as crossed effects."""
-
-    labels: list[str] | None = Field(None, description="labels to model (each takes seconds); null: all")
-
-
 QUESTIONS = [
     Question(
         notebook="03_iaa",
         asks="Do annotators agree?",
         follows="Finch et al. 2023, Figure 1; Finch et al. 2024, Table 3",
-        options={"iaa": Iaa, "mixed_models": MixedModels},
+        options={"iaa": Iaa},
         reads=["annotations", "data/published/*.csv", "data/published/*_mapping.yaml"],
-        sections=["inference", "scope", "bootstrap", "seeds.bootstrap", "control_system", "unranked_systems"],
+        sections=["inference", "scope", "bootstrap", "seeds.bootstrap"],
         knobs={"n_resamples": "bootstrap.n_resamples", "seed": "seeds.bootstrap"},
         requires=["repeated"],
         weighted="Krippendorff's alpha, Gwet's AC, raw, positive and negative agreement, and prevalence",
-        unweighted="kappas, intraclass correlations, variance shares and the reliability of means",
+        unweighted="kappas and intraclass correlations",
         headline="alpha",
         seconds=[8.0, 6.0, 0.3],
         answers=["labels", "next"],

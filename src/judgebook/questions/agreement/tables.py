@@ -14,14 +14,12 @@ from judgebook.questions.agreement.kappa_icc import COEFFICIENTS
 from judgebook.questions.agreement.over_annotators import ONE_OUT
 from judgebook.questions.agreement.population import (
     FIXED,
-    OF_STUDY,
     SAMPLE,
     UNKNOWN,
     for_these_annotators,
     judged,
     primary,
     primary_ac,
-    reliability_of_means,
 )
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL
@@ -44,22 +42,8 @@ NO_EVIDENCE = {
     **dict.fromkeys(("Prevalence", "Positive", "Negative"), "Not a binary label."),
     **{heading: column.missing for one in COEFFICIENTS for heading, column in one.columns.items()},
 }
-#: parts of the variance, in the order of figures and tables
-PARTS = {
-    "system": "System",
-    "annotator": "Annotator",
-    "system_annotator": "Annotator × system",
-    "dialogue": "Dialogue",
-    "residual": "Residual",
-}
 #: of whom an interval speaks
 HOLDS_FOR = {SAMPLE: "other annotators", FIXED: "these annotators", UNKNOWN: "these annotators"}
-DESIGNS: dict[str, Mapping[str, object]] = {
-    "This study": {"design": OF_STUDY},
-    "25 dialogues, 1 annotator": {"design": None, "n_dialogues": 25, "annotators_per_dialogue": 1},
-    "100 dialogues, 1 annotator": {"design": None, "n_dialogues": 100, "annotators_per_dialogue": 1},
-    "100 dialogues, 2 annotators": {"design": None, "n_dialogues": 100, "annotators_per_dialogue": 2},
-}
 
 
 def alphas(results: Results, names: DisplayNames, confidence: float) -> Table | None:
@@ -84,7 +68,7 @@ def alphas(results: Results, names: DisplayNames, confidence: float) -> Table | 
 
 
 def by_method(results: Results, names: DisplayNames) -> Table | None:
-    """Alpha, and the reliability of the study's means of systems, by method and group; None for a single label."""
+    """Alpha by method and group; None for a single label."""
     keys = ["corpus", "group", "method"]
     rows = names.sort(primary(results).dropna(subset="estimate"))
     if len(rows) < 2:
@@ -92,19 +76,8 @@ def by_method(results: Results, names: DisplayNames) -> Table | None:
     spread = rows.groupby(keys, sort=False)["estimate"].agg(["count", "median", "min", "max"])
     out = pd.DataFrame({"Labels": spread["count"], "Median alpha": spread["median"]})
     out["Range of alpha"] = cells.ranges(spread[["min", "max"]])
-    means = reliability_of_means(results)
-    if len(means):
-        spread = means.groupby(keys, sort=False)["estimate"].agg(["median", "min", "max"]).reindex(out.index)
-        sizes = means.groupby(keys, sort=False)[["n_dialogues", "annotators_per_dialogue"]].median().reindex(out.index)
-        out["Median reliability of means"] = spread["median"]
-        out["Range of reliability"] = cells.ranges(spread[["min", "max"]])
-        out = out.assign(**{"Dialogues per system": sizes["n_dialogues"].round().astype("Int64")})
-        out["Annotators per dialogue"] = sizes["annotators_per_dialogue"].round().astype("Int64")
-    caption = "Agreement by method and group: alpha of single judgements"
-    caption += ", and reliability of the order of the study's means of systems (1: no error)" if len(means) else ""
-    headings = [heading for heading in out if "eliability" in heading or " per " in heading]
-    why = dict.fromkeys(headings, "Comparisons, too few systems, or not estimable.")
-    return Table(names.named(out.reset_index()), "by_method", f"{caption}, over labels.", why=why)
+    caption = "Agreement by method and group: alpha of single judgements, over labels."
+    return Table(names.named(out.reset_index()), "by_method", caption)
 
 
 def over(rows: pd.DataFrame) -> str:
@@ -174,40 +147,3 @@ def pairs_of_people(results: Results, names: DisplayNames) -> Table | None:
     caption = f"Cohen's kappa of each pair of people over the items that both judged; CI over {units}."
     why = {"Weighted kappa": "The label has two values, or values without an order."}
     return Table(out, "pairs_of_people", caption, why={h: reason for h, reason in why.items() if h in out})
-
-
-def reliability(results: Results, names: DisplayNames) -> Table | Prose:
-    """The decision study: reliability of system means by design."""
-    rows = results["generalizability"]
-    if rows.empty or rows["n"].max() < 2:
-        return Prose("The reliability of system means needs scores of at least two systems; comparisons give none.")
-    if rows["estimate"].isna().all():
-        return Prose(f"The reliability of system means cannot be estimated: {listing(dict.fromkeys(rows['note']))}.")
-    spec: dict[str, tuple[str, Mapping[str, object]]] = {h: ("generalizability", keys) for h, keys in DESIGNS.items()}
-    wide = names.named(names.sort(tables.side_by_side(results, CELL, spec, with_interval=list(spec))))
-    caption = "Reliability of system means, by dialogues per system and annotators per dialogue, with CI over systems,"
-    caption += f" dialogues and annotators (estimated from {int(rows['n'].max())} systems: wide with few)."
-    caption += " The intervals are approximate: in simulations, 95% CIs cover 89% to 97%, least with few annotators."
-    caption += " With few systems estimates are too low on average (0.57 to 0.62 for a true 0.74 with four systems)."
-    caption += " This study: its own dialogues and annotators."
-    reason = "Neither systems nor dialogues vary, or the variance components are not identified."
-    return Table(wide, "reliability", caption, why=dict.fromkeys(DESIGNS, reason))
-
-
-def variance(results: Results, names: DisplayNames, confidence: float) -> Table | None:
-    """Shares of the variance in percent, with intervals: one row per label and model."""
-    rows = results["variance_share"].dropna(subset="estimate")
-    if rows.empty:
-        return None
-    shares = rows[["estimate", "ci_low", "ci_high"]] * 100
-    rows = names.sort(rows.assign(text=tables.intervals(shares, 0)))
-    keys = [*CELL, "n", "n_annotators", "model"]
-    wide = rows.set_index([*keys, "part"])["text"].unstack("part").reset_index()  # noqa: PD010 (twice must raise)
-    wide = names.sort(wide)
-    out = wide[CELL].assign(Scores=wide["n"].astype(int), Annotators=wide["n_annotators"].astype(int))
-    out["Model"] = wide["model"]
-    out = out.assign(**{title: wide[part] for part, title in PARTS.items() if part in wide})
-    caption = f"Shares of the variance of scores (percent, with {percent(confidence)} CI): linear model, profile CI;"
-    caption += " ordinal and logistic models on a latent scale, Wald CI on the logit scale (profile CI near 0)."
-    why = dict.fromkeys(PARTS.values(), "Not separable from the residual, or too many levels.")
-    return Table(names.named(out), "variance", caption, why=why)

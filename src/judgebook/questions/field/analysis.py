@@ -29,7 +29,7 @@ QUANTITIES = {
 }
 MODERATORS = ("form", "unit", "judges", "kind")
 #: shown, but not averaged: shares of variance are those of few studies
-SHARES = ("share_system", "share_annotator", "share_system_annotator", "share_dialogue", "share_residual")
+SHARES = ("share_annotator", "share_system_annotator", "share_dialogue", "share_residual")
 STAND = ("dialogues", "annotators", "rerun")
 #: studies, at least, that an interval rests on
 FEWEST = 5

@@ -109,7 +109,7 @@ def analyse(
     parts = (_tests, _agreement, _estimates, _correlations, _groups)
     pieces = [piece for part in parts for piece in part(data, plan, sizes)]
     plan = replace(plan, n_runs=min(plan.n_runs, sizes.runs_as_used))
-    pieces += [piece for part in (_worlds, _fits, _reliability, _judges, _metrics) for piece in part(data, plan, sizes)]
+    pieces += [piece for part in (_worlds, _fits, _judges, _metrics) for piece in part(data, plan, sizes)]
     rows = [row for made in run(_rows_of, [(piece,) for piece in pieces], doing="simulations") for row in made]
     rows += _replication(data, plan, families or {})
     return collect({"corpus": data.corpus, "group": data.group, "seed": seed} | row for row in rows)
@@ -192,13 +192,6 @@ def _first_judge(
     """Of the first world for which there are rows."""
     simulated = (list(others.placebo_judge(one, plan, levels[one.design.method, one.design.label])) for one in worlds)
     return next(filter(None, simulated), [])
-
-
-def _reliability(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
-    """Generalizability of system means by one label of each method."""
-    rows = data.rated[0]
-    for _, part in rows[rows["dialogue_b"].isna()].groupby("method", sort=False):
-        yield partial(others.reliability_coverage, part[part["label"] == part["label"].iloc[0]], plan)
 
 
 def _judges(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:

@@ -16,11 +16,11 @@ import numpy as np
 import pandas as pd
 
 from judgebook.model import comparisons, ratings
-from judgebook.model.comparisons import Comparisons
+from judgebook.model.comparisons import Comparisons, outcomes
 from judgebook.model.fit import ANNOTATOR, ANSWER, CONTEXT, ITEM, RESIDUAL, TASTE, Fit
 from judgebook.model.judgements import Judgements, crossed
 from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan, share
-from judgebook.questions.performance.fitted import judgements, outcomes, votes
+from judgebook.questions.performance.fitted import judgements, votes
 from judgebook.study.labels import METHODS
 
 #: level at which a pair of equal systems is decided falsely

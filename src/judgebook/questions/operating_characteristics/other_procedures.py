@@ -1,5 +1,4 @@
-"""Coverage of the primary intervals of notebooks 03 (generalizability), 09, 10 and 13, and size of the alternative
-annotator test.
+"""Coverage of the primary intervals of notebooks 09, 10 and 13, and size of the alternative annotator test.
 
 As in `estimate_coverage` the units that an interval resamples (contexts, dialogues, workers) are drawn from the study's
 own with replacement, and the true value is that of all of them. The alternative annotator test is tried on a judge who
@@ -15,7 +14,6 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from judgebook.questions.agreement import generalizability
 from judgebook.questions.judges.agreement import alpha_sums
 from judgebook.questions.judges.alternative_annotator import MIN_ANNOTATORS, AnnotatorPanel
 from judgebook.questions.judges.assisted import ASSISTED, HUMAN
@@ -251,36 +249,6 @@ def replication_coverage(
             keys: Row = {"level": "system", "of": "replication_r", "over": "worker", "sample": "worker"}
             keys |= {"sample_size": int(took_part.sum(axis=0).min()), "among": row["among"], "label": row["label"]}
             yield from coverage_rows({"jackknife_t": ends[:, :, i]}, float(np.tanh(finite.mean())), keys)
-
-
-def reliability_coverage(rows: pd.DataFrame, plan: SimulationPlan) -> Iterator[Row]:
-    """Coverage of the intervals of the generalizability and dependability of system means (`generalizability`).
-
-    Normal scores in the study's design are drawn with its variance components, systems anew in each run. Reliability is
-    that of the study's own numbers of dialogues per system and annotators per dialogue.
-
-    rows : annotations of one method and label by people.
-    """
-    scores = rows.groupby(["system", "dialogue", "annotator"], sort=False)["score"].mean().reset_index()
-    fitted = generalizability.variance_components(scores, annotators_known=bool(rows["annotator_known"].all()))
-    if fitted.design is None or not fitted.variance["system"] > 0:
-        return
-    method, label = rows["method"].iloc[0], rows["label"].iloc[0]
-    n = (round(fitted.n_dialogues / fitted.n_systems), max(1, round(fitted.n / fitted.n_dialogues)))
-    truth, rng = generalizability.generalizability(fitted, *n), plan.rng("reliability", method, label)
-    few = min(plan.n_runs, ONE_BY_ONE)
-    ends = {name: np.full((few, 2), np.nan) for name in truth}
-    drawn = fitted.design.draw(np.array(list(fitted.variance.values())), few, rng)
-    raw = fitted.design.components(drawn)
-    for run in range(few):
-        one = replace(fitted, raw=dict(zip(fitted.raw, raw[:, run].tolist(), strict=True)))
-        resampled = generalizability.draws(one, rng=rng, n_resamples=min(plan.n_resamples, RESAMPLES))
-        for name, interval in generalizability.intervals(one, resampled, *n, plan.confidence).items():
-            ends[name][run] = interval
-    head: Row = {"level": "dialogue", "method": method, "label": label, "over": "system, dialogue and annotator"}
-    head |= {"sample": "world", "sample_size": fitted.n_dialogues, "n_annotators": fitted.n_annotators}
-    for name, values in ends.items():
-        yield from coverage_rows({"parametric": values}, truth[name], head | {"of": name})
 
 
 def placebo_judge(placebo: PlaceboWorld, plan: SimulationPlan, level: str) -> Iterator[Row]:

@@ -154,8 +154,6 @@ PROCEDURES = (
     Procedure("Alpha: BCa, bound or profile", "03", "interval_coverage",
               {"of": "alpha", "interval": "policy", "marks": None, "scenario": None}),
     Procedure("Alpha near 1: bound", "03", "interval_coverage", {"interval": "bound", "scenario": "near_perfect"}),
-    Procedure("Generalizability of system means", "03", "interval_coverage",
-              {"of": ["generalizability", "dependability"]}),
     Procedure("Correlation with quality: jackknife", "04", "interval_coverage", {"of": "r", "interval": "jackknife_t"}),
     Procedure("Difference between groups: debiased", "08", "interval_coverage",
               {"of": "group_difference", "interval": "noncentral_chi2"}, by=("scenario",)),

@@ -34,7 +34,6 @@ _INTERVALS = {
     "simultaneous": "Simultaneous",
     "two_way": "Two-way t",
     "cluster_robust": "Cluster-robust",
-    "parametric": "Parametric bootstrap",
     "people_only": "Labels of people",
     "judge_assisted": "Labels of people and judge",
 }

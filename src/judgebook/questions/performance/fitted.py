@@ -13,15 +13,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import logsumexp, ndtr, ndtri, stdtr, stdtrit
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from judgebook.annotations.cells import in_turn
 from judgebook.annotations.population import Population
 from judgebook.annotations.scores import sampled, weighted
 from judgebook.codes import distinct
-from judgebook.model import comparisons, ratings
-from judgebook.model.comparisons import Comparisons
+from judgebook.model import comparisons, designs, ratings
+from judgebook.model.comparisons import Comparisons, outcomes, shown
 from judgebook.model.contrasts import Differences, Levels
+from judgebook.model.designs import POWER
 from judgebook.model.fit import PEOPLE, Fit
 from judgebook.model.judgements import Judgements, coded, crossed
 from judgebook.questions.performance.rates import with_people
@@ -33,8 +35,6 @@ from judgebook.study.schema import ALL_RUNS, SYSTEM_CELL
 
 CELL = SYSTEM_CELL[:-1]
 BLOCK = ["corpus", "method", "group"]
-#: chance of telling two systems apart whose difference counts as detectable
-POWER = 0.8
 #: runs of a study from which they are a sample of others
 LEAST_RUNS = 3
 #: what several systems may share, the widest first
@@ -243,9 +243,10 @@ def _plain(
 
 
 def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> Iterator[dict[str, Any]]:
-    """Rows of one fit: `contrast` for each pair of systems and `difference_found`, `level` of each (of comparisons
-    `strength` and `outcome_chance`), `component_share` of each part; with a direction `rank`, `lead`, `best_chance`,
-    `data_to_separate` and `order_reversal`. Those of an overall order begin with `overall_`.
+    """Rows of one fit: `contrast` for each pair of systems and `difference_found`, `level` of each and their
+    `order_reliability` (of comparisons `strength` and `outcome_chance`), `component_share` of each part; with a
+    direction `rank`, `lead`, `best_chance`, `data_to_separate` and `order_reversal`. Those of an overall order begin
+    with `overall_`.
 
     head : what identifies them; sign : 1 where more is better, -1 where less is, 0 where that is not said.
     """
@@ -254,20 +255,22 @@ def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> I
     head = {"level": METHODS[head["method"]].unit, **head, "resample_unit": fit.over}
     head |= {"n_annotators": fit.n_annotators or None}
     turn = -1 if sign < 0 else 1
-    values = (*(_shown(fit, turn * x) for x in (d.estimate, d.low, d.high)), d.p_value, d.p_adjusted)
+    values = (*(shown(fit, turn * x) for x in (d.estimate, d.low, d.high)), d.p_value, d.p_adjusted)
     for i, j, *each in zip(d.first, d.second, *values, strict=True):
         estimate, one, other, p, adjusted = map(float, each)
         row = {"system": systems[i], "system_b": systems[j], "estimate": estimate, "p_value": p, "p_adjusted": adjusted}
         ends = _interval(min(one, other), max(one, other), "simultaneous", fit.note)
         yield {**head, "n": fit.n, "statistic": f"{name}contrast", "family": FAMILY, **row, **ends}
-    found = _shown(fit, (d.high - d.low) / 2 + ndtri(POWER) * d.se)
+    found = shown(fit, (d.high - d.low) / 2 + ndtri(POWER) * d.se)
     median = float(np.median(found[np.isfinite(found)])) if np.isfinite(found).any() else nan
     row = {"n": len(d.se), "statistic": f"{name}difference_found", "estimate": median}
     yield {**head, **row, "note": None if isfinite(median) else fit.note or UNKNOWN}
+    if not name and fit.log_nu is None:
+        yield {**head, **_reliable(fit, confidence)}
     yield from _levels(fit, head, name, confidence)
     if sign:
         yield from _order(fit, levels, d, head, name)
-        yield from _repeated(fit, levels, d, head, name)
+        yield from _repeated(fit, levels, d, head, name, confidence)
     head |= {"n": fit.n}
     shares = {part: share for part, share in fit.shares.items() if not (fit.confounded and part in PEOPLE)}
     left_out = fit.left_out | (dict.fromkeys(PEOPLE, fit.confounded) if fit.confounded else {})
@@ -279,12 +282,15 @@ def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> I
         yield {**head, "statistic": f"{name}component_share", "part": part, "note": reason}
 
 
-def _shown(fit: Fit, x: np.ndarray) -> np.ndarray:
-    """Differences of levels as readers are told: of strengths, by how much more votes are won than lost."""
-    if fit.log_nu is None:
-        return x
-    won, _, lost = outcomes(x, fit.log_nu)
-    return np.asarray(won - lost)
+def _reliable(fit: Fit, confidence: float) -> dict[str, Any]:
+    """`order_reliability` of the fit's own levels, with dialogues per system and annotators of each, rounded."""
+    estimate, low, high = designs.reliability(fit, confidence=confidence)
+    known = isfinite(estimate)
+    row = {"statistic": "order_reliability", "n": len(fit.systems), "n_clusters": int(fit.sizes.sum())}
+    design = designs.own(fit)
+    row |= {"n_dialogues": round(design.dialogues), "annotators_per_dialogue": max(1, round(design.per_dialogue))}
+    row |= {"estimate": estimate, "ci_low": low, "ci_high": high, "ci_kind": "f" if known else "not_estimable"}
+    return row | {"note": None if known else fit.note or UNKNOWN, "resample_unit": f"system and {fit.over}"}
 
 
 def _interval(low: float, high: float, kind: str, note: str) -> dict[str, Any]:
@@ -312,14 +318,6 @@ def _levels(fit: Fit, head: dict[str, Any], name: str, confidence: float) -> Ite
         for outcome, (estimate, one, two) in zip(("win", "tie", "loss"), at, strict=True):
             ends = _interval(min(one, two), max(one, two), "t", fit.note) if outcome != "tie" else {}
             yield {**row, "outcome": outcome, "estimate": estimate, **ends}
-
-
-def outcomes(gap: np.ndarray, log_nu: float | np.ndarray) -> np.ndarray:
-    """(3, n) chances that the stronger of two systems wins, ties and loses, by the difference of their strengths
-    (Davidson 1970, equation 2.1)."""
-    logs = np.stack([gap / 2, np.broadcast_to(log_nu, gap.shape), -gap / 2])
-    chances: np.ndarray = np.exp(logs - logsumexp(logs, axis=0))
-    return chances
 
 
 def _sized(fit: Fit, head: dict[str, Any], i: int) -> dict[str, Any]:
@@ -350,7 +348,22 @@ def _order(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], name:
         yield {**row, "statistic": f"{name}best_chance", "estimate": levels.p_best[i], "note": note}
 
 
-def _repeated(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
+def _times(levels: Levels, gap: float, se: float, df: float, confidence: float) -> float:
+    """Times the data, in all their numbers, that find this difference of two systems with POWER; NaN beyond MOST.
+
+    The standard error falls as their root; degrees of freedom grow with them, which narrows intervals further.
+    """
+
+    def lacking(times: float) -> float:
+        critical = float(levels.critical(np.array([df * times]), confidence)[0])
+        return (critical + float(ndtri(POWER))) * se / sqrt(times) - gap
+
+    return float(brentq(lacking, 1.0, MOST, xtol=1e-3)) if isfinite(se) and lacking(MOST) <= 0 < lacking(1.0) else nan
+
+
+def _repeated(
+    fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], name: str, confidence: float
+) -> Iterator[dict[str, Any]]:
     """How much data would tell the first from the second, and how often others would turn them round.
 
     Two panels of annotators, or two studies, differ from the truth, of which nothing is known beforehand, by as much
@@ -361,10 +374,7 @@ def _repeated(fit: Fit, levels: Levels, d: Differences, head: dict[str, Any], na
     k = int(np.flatnonzero((d.first == min(one, two)) & (d.second == max(one, two)))[0])
     pair = {**head, "n": fit.n, "system": fit.systems[one], "system_b": fit.systems[two]}
     gap, se = abs(float(d.estimate[k])), float(d.se[k])
-    times = 1.0
-    if not d.decided[k]:
-        needed = (d.high[k] - d.low[k]) / 2 + ndtri(POWER) * se
-        times = float((needed / gap) ** 2) if gap > 0 else nan
+    times = 1.0 if d.decided[k] else _times(levels, gap, se, float(d.df[k]), confidence)
     far = not times <= MOST
     yield {
         **pair,

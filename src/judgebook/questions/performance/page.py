@@ -72,6 +72,7 @@ class Sections(NotebookPage):
         yield figures.ranks(self.results, self.names, orders)
         yield tables.ranks(orders, self.names)
         yield tables.contrasts(self.results, self.names)
+        yield tables.reliability(self.results, self.names)
         yield findings.unranked(self.judged, self.study.unranked_systems, self.names)
         yield without_direction(self.judged, self.labels)
         yield findings.firsts(self.results, self.names)

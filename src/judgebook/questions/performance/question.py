@@ -49,7 +49,7 @@ QUESTIONS = [
         unweighted="estimates as published, and Bradley–Terry scores as leaderboards print them",
         headline="leaderboard",
         seconds=[8.0, 4.0, 0.2],
-        answers=["order", "judges", "sample", "cost", "next"],
+        answers=["order", "labels", "judges", "sample", "cost", "next"],
         early=True,
     ),
 ]

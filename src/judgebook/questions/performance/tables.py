@@ -150,6 +150,23 @@ def contrasts(results: Results, names: DisplayNames) -> Iterator[Table]:
         yield Table(out, f"contrasts_{names.stem(str(method))}", caption, why=why, folded=True)
 
 
+def reliability(results: Results, names: DisplayNames) -> Table | None:
+    """How reliable the order of the study's means of systems is, by label."""
+    rows = results["order_reliability"].dropna(subset="estimate")
+    if rows.empty:
+        return None
+    rows = names.sort(rows)
+    out = rows[["corpus", "group", "method", "label"]].assign(Reliability=intervals(rows).to_numpy())
+    sizes = {"n": "Systems", "n_dialogues": "Dialogues per system", "annotators_per_dialogue": "Annotators each"}
+    out = out.assign(**{title: rows[column].astype("Int64") for column, title in sizes.items()})
+    caption = "Reliability of the order of systems by their means: the share of the variance of means that is due to"
+    caption += (
+        f" systems, 1 without error; {names.ci} by F. Systems are taken as a sample of others: with few, little is"
+    )
+    caption += " known of how much systems differ."
+    return Table(names.named(out), "reliability", caption, folded=True)
+
+
 def components(results: Results, names: DisplayNames) -> Table | None:
     """Of what the variance of judgements is made, by label, and how often a repetition would have another order."""
     rows = results["component_share"]

@@ -1,9 +1,9 @@
 """How many dialogues, annotators and labels does the next study need? The results of notebook 14.
 
-A study serves as the pilot: its components of variance (`components`) determine how precisely a design measures the
-difference between two systems, which true difference it finds with the wanted power, and at what cost (`designs`).
-The difference worth finding is an input, never the one observed. Studies of the planned size are simulated and analysed
-(`simulated`), with and without looks before the end (`sequential`).
+A study serves as the pilot: the fit of each label determines how precisely another design measures the difference
+between two systems, which true difference it finds with the wanted power, and at what cost (`model.designs`). The
+difference worth finding is an input, never the one observed; what would tell the first system from the second is given
+beside it.
 """
 
 from __future__ import annotations
@@ -14,33 +14,19 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from judgebook.questions.agreement import generalizability
-from judgebook.questions.planning import sequential, simulated
+from judgebook.model import designs
+from judgebook.model.designs import MOST, Design
+from judgebook.questions.performance.fitted import MOST as FAR
+from judgebook.questions.planning import sequential
 from judgebook.questions.planning.budget import budget_rows
-from judgebook.questions.planning.components import PilotVariances
-from judgebook.questions.planning.designs import (
-    MOST,
-    SAME,
-    SAMPLE,
-    Plan,
-    Prices,
-    affordable,
-    cheapest,
-    detectable,
-    power,
-)
-from judgebook.questions.planning.pilot_study import PlanningInput, called_different
+from judgebook.questions.planning.pilot_study import Pilot, PlanningInput, called_different
+from judgebook.questions.planning.prices import UNPRICED
 from judgebook.questions.planning.question import Planning
-from judgebook.statistics.intervals import exact_binomial, generator
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results, collect
 
 ALPHA = 0.05
-#: simulated studies for the power of the cheapest design, per simulated study of each way of looking; how far simulated
-#: power may be short in the end
-POWER_RUNS, LACKING = 10, 0.03
-#: labels, at most, whose studies are tested early: what early looks do hardly depends on the label
-LOOKED = 10
+NOT_FOUND = "no difference that the scale allows is found with this power"
 
 
 def analyse(data: PlanningInput, options: Planning, *, confidence: float, seed: int) -> Results:
@@ -48,199 +34,134 @@ def analyse(data: PlanningInput, options: Planning, *, confidence: float, seed: 
 
     `pilot_variance`, `called_different`, `planned_difference` (the one worth finding), `plan_detectable`, `plan_cost`
     and `plan_reliability` (of system means) by design, `plan_dialogues` (the cheapest design that finds the difference;
-    within the budget, the best), `plan_power` (as planned, and in simulated studies), `sequential_boundary`,
-    `sequential_crossing`, `sequential_sample`. Where models judged, too, those of `budget.budget_rows`; without a
+    the cheapest that tells the first system from the second; within the budget, the best), `sequential_boundary`,
+    `sequential_crossing`, `sequential_inflation`. Where models judged, too, those of `budget.budget_rows`; without a
     budget, what the cheapest design costs that finds the difference on the neediest label.
     """
     rows: list[dict] = []
     budgets: dict[str, float] = {}
-    every, simulated_so_far = -(-len(data.pilots) // LOOKED), 0
     for pilot in data.pilots:
         head = {"method": pilot.method, "label": pilot.label, "level": METHODS[pilot.method].unit}
-        rng = generator(seed, "plan", pilot.method, pilot.label)
-        formula = _cheapest(pilot, data, options)
-        plan, powers = _sized(pilot, formula, data, options, rng)
-        considered = [
-            *pilot_variances(pilot, confidence), *_designs(pilot, data, options, confidence),
-            *_chosen(pilot, plan, data, options, raised=plan != formula),
-            *_reliability(pilot, data, options, confidence, seed), *powers,
-            *(_looked(pilot, plan, data, options, rng) if plan and powers and simulated_so_far % every == 0 else ()),
-        ]  # fmt: skip
-        simulated_so_far += bool(plan and powers)
-        rows += [head | row for row in considered]
+        best = cheapest([pilot], [data.wanted(pilot)], data, options, confidence)
+        considered = [*pilot_variances(pilot), *_designs(pilot, data, options, confidence)]
+        rows += [head | row for row in (*considered, *_chosen(pilot, best, data, options, confidence))]
         prices = data.prices.get(pilot.method)
-        cost = prices.cost(plan, data.n_systems, pilot.pairwise) if prices and plan else 0.0
+        cost = prices.cost(best, pilot.pairwise) if prices and best else 0.0
         if budget := options.budget or cost:
             budgets[pilot.method] = max(budgets.get(pilot.method, 0.0), budget)
     rows += [*_boundaries(options), *called_different(data.annotations, confidence)]
-    rows += budget_rows(data, options, budgets, confidence=confidence)
+    rows += budget_rows(data, options, budgets)
     common = {"corpus": data.corpus, "group": data.group, "seed": seed}
     return collect(common | row for row in rows)
 
 
-def pilot_variances(pilot: PilotVariances, confidence: float) -> Iterator[dict[str, Any]]:
-    """Variances with their intervals (`PilotVariances.interval`)."""
-    for name, value in pilot.variance.items():
-        row = {"statistic": "pilot_variance", "facet": name, "estimate": value, "n": pilot.n_dialogues}
-        row |= {"n_annotators": pilot.people, "ci_kind": "not_estimable"}
-        low, high = pilot.interval(name, confidence)
-        if np.isfinite(low):
-            row |= {"ci_low": low, "ci_high": high, "ci_kind": "parametric"}
-        yield row
+def pilot_variances(pilot: Pilot) -> Iterator[dict[str, Any]]:
+    """Variances of the parts of the fit."""
+    for part, value in pilot.variance.items():
+        row = {"statistic": "pilot_variance", "part": part, "estimate": value, "n": pilot.n_dialogues}
+        yield row | {"n_annotators": pilot.fit.n_annotators or None}
 
 
-def per_dialogue(pilot: PilotVariances, options: Planning) -> Sequence[int]:
-    """Numbers of annotators per dialogue that are considered: where no item was judged twice, one, because what a
-    second annotator adds is unknown."""
-    return options.per_dialogue if pilot.judged_twice else (1,)
+def per_dialogue(pilot: Pilot, options: Planning) -> Sequence[int]:
+    """Numbers of annotators per dialogue that are considered: where no dialogue was judged twice, one, because what a
+    second annotator adds is unknown; of comparisons as many as in the pilot."""
+    if pilot.pairwise:
+        return (max(1, round(pilot.each)),)
+    most = options.annotators or max(options.per_dialogue)
+    return [m for m in options.per_dialogue if m <= most] if pilot.judged_twice else (1,)
 
 
-def plans(pilot: PilotVariances, data: PlanningInput, options: Planning) -> list[Plan]:
+def cheapest(
+    pilots: Sequence[Pilot], wanted: Sequence[float], data: PlanningInput, options: Planning, confidence: float
+) -> Design | None:
+    """The cheapest design that finds the wanted difference on every one of these labels of a method."""
+    prices, one = data.prices.get(pilots[0].method) or UNPRICED, pilots[0]
+    if any(difference >= pilot.widest for pilot, difference in zip(pilots, wanted, strict=True)):
+        return None
+
+    def enough(design: Design) -> bool:
+        return all(
+            designs.found(pilot.fit, design, options.power, confidence) <= difference
+            for pilot, difference in zip(pilots, wanted, strict=True)
+        )
+
+    each = [m for m in per_dialogue(one, options) if all(m in per_dialogue(p, options) for p in pilots)]
+    return designs.cheapest(enough, lambda n, m: data.design(one, n, m), each, lambda d: prices.cost(d, one.pairwise))
+
+
+def _affordable(pilot: Pilot, budget: float, data: PlanningInput, options: Planning) -> Design | None:
+    """The design within the budget that finds the smallest difference; None where it pays for fewer than two dialogues
+    per system."""
+    prices, affordable = data.prices[pilot.method], []
+    assert prices is not None
+    for m in per_dialogue(pilot, options):
+        one = prices.cost(data.design(pilot, 1, m), pilot.pairwise)
+        n = int(budget / one * (1 + 1e-9)) if one > 0 else 0  # a budget that pays for n exactly, in spite of rounding
+        affordable += [data.design(pilot, n, m)] if n >= 2 else []
+    return min(affordable, key=lambda design: designs.error(pilot.fit, design)[0], default=None)
+
+
+def _keys(design: Design) -> dict[str, Any]:
+    people = int(design.annotators) if np.isfinite(design.annotators) else None
+    each = int(design.per_dialogue)
+    return {"n_dialogues": int(design.dialogues), "annotators_per_dialogue": each, "annotators": people}
+
+
+def _found(pilot: Pilot, design: Design, options: Planning, confidence: float) -> dict[str, Any]:
+    """`plan_detectable`, with the interval that the pilot leaves (`designs.precision`)."""
+    row = {"statistic": "plan_detectable", **_keys(design), "power": options.power}
+    value = designs.found(pilot.fit, design, options.power, confidence)
+    if value >= pilot.widest:
+        return row | {"estimate": np.nan, "ci_kind": "not_estimable", "note": NOT_FOUND}
+    low, high = (value * factor for factor in designs.precision(pilot.fit, confidence))
+    known = {"ci_low": low, "ci_high": high, "ci_kind": "chi2"} if np.isfinite(low) else {"ci_kind": "not_estimable"}
+    return row | {"estimate": value, **known}
+
+
+def _cost(pilot: Pilot, design: Design, data: PlanningInput) -> Iterator[dict[str, Any]]:
+    if prices := data.prices.get(pilot.method):
+        for resource, amount in {"hours": prices.hours, "money": prices.cost}.items():
+            row = {"statistic": "plan_cost", **_keys(design), "resource": resource}
+            yield row | {"estimate": amount(design, pilot.pairwise)}
+
+
+def _designs(pilot: Pilot, data: PlanningInput, options: Planning, confidence: float) -> Iterator[dict[str, Any]]:
     """The designs of the map."""
-    people = data.people[pilot.method]
-    each = [m for m in per_dialogue(pilot, options) if m <= people]
-    return [Plan(n, m, people, data.paired, data.tests) for m in each for n in options.dialogues]
-
-
-def _keys(plan: Plan) -> dict[str, Any]:
-    return {
-        "n_dialogues": plan.n_dialogues, "annotators_per_dialogue": plan.annotators, "annotators": plan.people,
-        "design": "paired" if plan.paired else "unpaired", "times": plan.tests,
-    }  # fmt: skip
-
-
-def _designs(
-    pilot: PilotVariances, data: PlanningInput, options: Planning, confidence: float
-) -> Iterator[dict[str, Any]]:
-    wanted = data.differences[pilot.method, pilot.label]
-    yield {"statistic": "planned_difference", "estimate": wanted}
-    prices = data.prices.get(pilot.method)
-    for plan in plans(pilot, data, options):
-        for people in [SAME, SAMPLE] if pilot.people else [SAME]:
-            value, low, high = detectable(pilot, plan, people, wanted=options.power, confidence=confidence)
-            row = {"statistic": "plan_detectable", **_keys(plan), "people": people, "power": options.power}
-            kind = "parametric" if np.isfinite([low, high]).all() else "not_estimable"
-            if not np.isfinite(value):
-                row["note"] = "no difference that the scale allows is found with this power"
-            ends = {"ci_low": low, "ci_high": high} if kind == "parametric" else {}
-            yield row | {"estimate": value if np.isfinite(value) else np.nan, "ci_kind": kind, **ends}
-        if prices:
-            amounts = {"hours": prices.hours, "money": prices.cost}
-            for resource, amount in amounts.items():
-                value = amount(plan, data.n_systems, pilot.pairwise)
-                yield {"statistic": "plan_cost", **_keys(plan), "resource": resource, "estimate": value}
-
-
-def _cheapest(pilot: PilotVariances, data: PlanningInput, options: Planning) -> Plan | None:
-    """The cheapest design that finds the wanted difference. Without times, every dialogue and judgement costs the
-    same."""
-    prices = data.prices.get(pilot.method) or Prices(1.0, 1.0, 60.0)
-    difference = data.differences[pilot.method, pilot.label]
-    return cheapest(
-        pilot,
-        prices,
-        difference,
-        annotators_per_dialogue=per_dialogue(pilot, options),
-        people=data.people[pilot.method],
-        paired=data.paired,
-        tests=data.tests,
-        n_systems=data.n_systems,
-        wanted=options.power,
-    )
-
-
-def _sized(
-    pilot: PilotVariances, plan: Plan | None, data: PlanningInput, options: Planning, rng: np.random.Generator
-) -> tuple[Plan | None, list[dict]]:
-    """The cheapest design with as many dialogues as its simulated power asks for (`simulated.sized`), and its power: by
-    the formula at the size that this asks for, and as simulated. None where simulated power stays short."""
-    if plan is None or plan.n_dialogues > options.most_simulated or not options.n_runs:
-        return plan, []
-    wanted, n_runs = data.differences[pilot.method, pilot.label], POWER_RUNS * options.n_runs
-    sized, hits, n = simulated.sized(pilot, plan, wanted, n_runs, rng, wanted=options.power)
-    row = {"statistic": "plan_power", **_keys(plan), "source": "planned", "estimate": power(pilot, plan, wanted)}
-    rows = [row, {"statistic": "plan_power", **_keys(sized), "source": "simulated", **_share(hits, n)}]
-    return (sized if hits >= (options.power - LACKING) * n else None), rows
+    yield {"statistic": "planned_difference", "estimate": data.wanted(pilot)}
+    for m in per_dialogue(pilot, options):
+        for n in options.dialogues:
+            design = data.design(pilot, n, m)
+            yield _found(pilot, design, options, confidence)
+            yield from _cost(pilot, design, data)
+            if not pilot.pairwise:
+                estimate, low, high = designs.reliability(pilot.fit, design, confidence)
+                row = {"statistic": "plan_reliability", **_keys(design), "n": len(pilot.fit.systems)}
+                yield row | {"estimate": estimate, "ci_low": low, "ci_high": high, "ci_kind": "f"}
 
 
 def _chosen(
-    pilot: PilotVariances, best: Plan | None, data: PlanningInput, options: Planning, *, raised: bool = False
+    pilot: Pilot, best: Design | None, data: PlanningInput, options: Planning, confidence: float
 ) -> Iterator[dict[str, Any]]:
-    """The cheapest design, and the best one within the budget.
-
-    raised : whether the cheapest has more dialogues than the formula asks for: it then finds the wanted difference.
-    """
-    prices, designs = data.prices.get(pilot.method), {"cheapest": best}
-    if options.budget is not None and prices:
-        designs["budget"] = affordable(
-            pilot,
-            prices,
-            options.budget,
-            annotators_per_dialogue=per_dialogue(pilot, options),
-            people=data.people[pilot.method],
-            paired=data.paired,
-            tests=data.tests,
-            n_systems=data.n_systems,
-            wanted=options.power,
-        )
-    for aim, plan in designs.items():
+    """The cheapest design, the one that tells the first from the second, and the best one within the budget."""
+    wanted, none = data.wanted(pilot), f"not even {MOST:,} dialogues suffice"
+    too_large = f"the difference is too large for the scale (limit: {pilot.widest:g})"
+    chosen = {"cheapest": (best, too_large if wanted >= pilot.widest else none)}
+    if pilot.lead > 0:
+        apart, most = cheapest([pilot], [pilot.lead], data, options, confidence), FAR * pilot.n_dialogues
+        groups = data.n_systems * (data.n_systems - 1) / 2 if pilot.pairwise else data.n_systems
+        near = apart is not None and apart.dialogues * groups <= most
+        chosen["separate"] = apart if near else None, f"more than {FAR} times the dialogues of this study"
+    if options.budget is not None and data.prices.get(pilot.method):
+        chosen["budget"] = _affordable(pilot, options.budget, data, options), "the budget is too small"
+    for aim, (design, why) in chosen.items():
         row = {"statistic": "plan_dialogues", "aim": aim}
-        if plan is None:
-            none = {"cheapest": f"not even {MOST:,} dialogues suffice", "budget": "the budget is too small"}
-            if raised:
-                none["cheapest"] = "simulated power stays below the wanted power however many dialogues are judged"
-            if data.differences[pilot.method, pilot.label] >= pilot.widest:
-                none["cheapest"] = f"the difference is too large for the scores in the pilot (limit: {pilot.widest:g})"
-            yield row | {"estimate": np.nan, "note": none[aim]}
+        if design is None:
+            yield row | {"estimate": np.nan, "note": why}
             continue
-        keys = {k: v for k, v in _keys(plan).items() if k != "n_dialogues"}
-        yield row | keys | {"estimate": plan.n_dialogues}
-        smallest = detectable(pilot, plan, wanted=options.power)[0]
-        if raised and aim == "cheapest":
-            smallest = data.differences[pilot.method, pilot.label]
-        yield {"statistic": "plan_detectable", "aim": aim, **_keys(plan), "people": SAME, "power": options.power,
-               "estimate": smallest if np.isfinite(smallest) else np.nan}  # fmt: skip
-        for resource, amount in {"hours": prices.hours, "money": prices.cost}.items() if prices else ():
-            value = amount(plan, data.n_systems, pilot.pairwise)
-            yield {"statistic": "plan_cost", "aim": aim, **_keys(plan), "resource": resource, "estimate": value}
-
-
-def _reliability(
-    pilot: PilotVariances, data: PlanningInput, options: Planning, confidence: float, seed: int
-) -> Iterator[dict[str, Any]]:
-    """A decision study of the designs of the map: reliability of system means, systems and annotators being samples."""
-    components = data.means.get((pilot.method, pilot.label))
-    if components is None:
-        return
-    drawn = generalizability.draws(components, rng=generator(seed, "reliability", pilot.method, pilot.label))
-    for plan in plans(pilot, data, options):
-        size, name = (plan.n_dialogues, plan.annotators), "generalizability"
-        ends = generalizability.intervals(components, drawn, *size, confidence, plan.people)[name]
-        row = {"statistic": "plan_reliability", **_keys(plan), "n": components.n_systems, "ci_kind": "not_estimable"}
-        row |= {"estimate": generalizability.generalizability(components, *size, plan.people)[name]}
-        if np.isfinite(ends).all():
-            row |= {"ci_low": ends[0], "ci_high": ends[1], "ci_kind": "parametric"}
-        yield row | {"note": components.note or None}
-
-
-def _looked(
-    pilot: PilotVariances, plan: Plan, data: PlanningInput, options: Planning, rng: np.random.Generator
-) -> Iterator[dict[str, Any]]:
-    """Studies of the cheapest design, of equal systems and of systems that differ as wanted, that are tested early."""
-    wanted = data.differences[pilot.method, pilot.label]
-    one = Plan(plan.n_dialogues, plan.annotators, plan.people, plan.paired)  # one comparison: looks are what is tried
-    truths = {"equal": 0.0, "wanted": wanted}
-    looked = simulated.looked(pilot, one, truths, limits(options.looks), options.n_runs, rng)
-    for (truth, how), (stopped, share) in looked.items():
-        keys = {k: v for k, v in _keys(one).items() if k != "times"} | {"looks": how, "truth": truth}
-        yield {"statistic": "sequential_crossing", **keys, **_share(stopped, options.n_runs)}
-        yield {"statistic": "sequential_sample", **keys, "estimate": share, "n": options.n_runs}
-
-
-def _share(hits: int, n: int) -> dict[str, Any]:
-    low, high = exact_binomial(hits, n)
-    row = {"estimate": hits / n, "ci_low": low, "ci_high": high, "ci_kind": "exact_bound"}
-    return row | {"n": n, "resample_unit": "run"}
+        keys = {k: v for k, v in _keys(design).items() if k != "n_dialogues"}
+        yield row | keys | {"estimate": design.dialogues}
+        yield _found(pilot, design, options, confidence) | {"aim": aim}
+        yield from (one | {"aim": aim} for one in _cost(pilot, design, data))
 
 
 def information(looks: int) -> list[float]:
@@ -249,23 +170,25 @@ def information(looks: int) -> list[float]:
 
 
 def limits(looks: int) -> dict[str, tuple[list[float], np.ndarray]]:
-    """What ends a study early, in the order of figures -> information and z boundaries.
+    """What ends a study early, in the order of tables -> information and z boundaries.
 
-    `never` looks once, `unadjusted` tests at ALPHA at every look.
+    `unadjusted` tests at ALPHA at every look.
     """
     t = information(looks)
     z = float(sequential.boundaries([1.0], "pocock", ALPHA)[0])
-    out = {"never": ([1.0], np.array([z])), "unadjusted": (t, np.full(looks, z))}
-    return out | {name: (t, sequential.boundaries(t, name, ALPHA)) for name in sequential.SPENDING}
+    return {"unadjusted": (t, np.full(looks, z))} | {
+        name: (t, sequential.boundaries(t, name, ALPHA)) for name in sequential.SPENDING
+    }
 
 
 def _boundaries(options: Planning) -> Iterator[dict[str, Any]]:
     for name, (t, z) in limits(options.looks).items():
+        theory = float(sequential.crossing(t, z).sum())
+        yield {"statistic": "sequential_crossing", "looks": name, "estimate": theory}
+        if name == "unadjusted":
+            continue
         for at, value in zip(t, z, strict=True):
             row = {"statistic": "sequential_boundary", "looks": name, "share": f"{at:g}", "estimate": value}
             yield row | {"p_value": float(2 * ndtr(-value))}
-        theory = float(sequential.crossing(t, z).sum())
-        yield {"statistic": "sequential_crossing", "looks": name, "truth": "theory", "estimate": theory}
-        if name != "unadjusted":
-            factor = sequential.inflation(options.power, t, z, ALPHA)
-            yield {"statistic": "sequential_inflation", "looks": name, "power": options.power, "estimate": factor}
+        factor = sequential.inflation(options.power, t, z, ALPHA)
+        yield {"statistic": "sequential_inflation", "looks": name, "power": options.power, "estimate": factor}

@@ -14,13 +14,10 @@ from math import inf, sqrt
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from judgebook.questions.judges.assisted import ASSISTED, HUMAN
-from judgebook.questions.planning.components import PilotVariances
-from judgebook.questions.planning.designs import SAME, SAMPLE, Plan, standard_error
 from judgebook.questions.planning.judged import Judged
-from judgebook.questions.planning.pilot_study import PlanningInput
+from judgebook.questions.planning.pilot_study import Pilot, PlanningInput
 from judgebook.questions.planning.question import Planning
 from judgebook.questions.planning.split import (
     Split,
@@ -37,8 +34,6 @@ from judgebook.study.labels import METHODS
 
 #: shares of the budget for people's judgements that are drawn
 SHARES = tuple(np.round(np.arange(0.02, 1.0, 0.02), 2).tolist())
-#: dialogues from which variances per dialogue are taken: they fall as 1 / n
-_MANY = 1000
 
 
 @dataclass(frozen=True)
@@ -52,7 +47,6 @@ class Team:
     method: str
     judge: str
     labels: list[Judged]
-    pilots: list[PilotVariances]
     spreads: list[Spread]
     low: list[Spread]
     high: list[Spread]
@@ -87,59 +81,41 @@ def teams(data: PlanningInput, options: Planning, budgets: dict[str, float]) -> 
                 [_spread(p, j, data, end) for p, j in zip(pilots, labels, strict=True)] for end in range(3)
             )
             twice = all(p.judged_twice for p in pilots)
-            each = [m for m in (options.per_dialogue if twice else [1]) if m <= data.people[method]]
+            each = [m for m in options.per_dialogue if m <= (options.annotators or m)] if twice else [1]
             yield Team(
-                method, judge, labels, pilots, fitted, low, high,
+                method, judge, labels, fitted, low, high,
                 Tariff(talked, prices.minutes_per_judgement * hour, cost),
-                budget / (n * (n - 1) / 2 if pairwise else n), each or [1], options.pool or inf,
+                budget / (n * (n - 1) / 2 if pairwise else n), each, options.pool or inf,
             )  # fmt: skip
 
 
-def _spread(pilot: PilotVariances, judged: Judged, data: PlanningInput, end: int) -> Spread:
-    """Variances of one system's part in a difference as large as the one worth finding. end : 0 for the estimate of
-    what the model explains, 1 and 2 for the ends of its interval; without one, nothing and the estimate."""
-    people = data.people[pilot.method]
-    one, all_of_them = (_per_dialogue(pilot, m, data) for m in (1, people))
-    each = (one - all_of_them) / (1 - 1 / people) if people > 1 and pilot.judged_twice else 0.0
+def _spread(pilot: Pilot, judged: Judged, data: PlanningInput, end: int) -> Spread:
+    """Variances of one system's part in a difference. end : 0 for the estimate of what the model explains, 1 and 2 for
+    the ends of its interval; without one, nothing and the estimate."""
+    same, each = pilot.variances(paired=data.paired)
     share = judged.share
     low, high = (share.low, share.high) if np.isfinite([share.low, share.high]).all() else (0.0, share.estimate)
-    return Spread(one - each, each).with_share((share.estimate, low, high)[end], judged.annotators if each else 1.0)
+    return Spread(same, each).with_share((share.estimate, low, high)[end], judged.annotators if each else 1.0)
 
 
-def _per_dialogue(pilot: PilotVariances, annotators: int, data: PlanningInput) -> float:
-    plan = Plan(_MANY, annotators, data.people[pilot.method], data.paired)
-    return float(standard_error(pilot, plan, _wanted(pilot, data))[0] ** 2 * _MANY / _sides(pilot))
-
-
-def _wanted(pilot: PilotVariances, data: PlanningInput) -> float:
-    wanted = data.differences[pilot.method, pilot.label]
-    return wanted if wanted < pilot.widest else 0.0
-
-
-def _sides(pilot: PilotVariances) -> int:
-    return 1 if pilot.pairwise else 2
-
-
-def budget_rows(
-    data: PlanningInput, options: Planning, budgets: dict[str, float], *, confidence: float
-) -> Iterator[dict[str, Any]]:
+def budget_rows(data: PlanningInput, options: Planning, budgets: dict[str, float]) -> Iterator[dict[str, Any]]:
     """What each model adds to each method within the budget.
 
     Yields, with `budget` and the judge as `metric`: `split_explained` of each label; `split_dialogues`, that people and
     the model judge (`judged_by`), alone and together (`raters`), for all labels and for each by itself; `split_gain`,
     `split_width` by share of the budget for people (relative to people alone), and `split_helps`, for all labels;
-    `split_gain`, `split_half_width` and `split_detectable` of each label in the design for all.
+    `split_gain` of each label in the design for all.
     """
     for team in teams(data, options, budgets):
         head: dict[str, Any] = {"method": team.method, "metric": team.judge, "level": METHODS[team.method].unit}
         for judged in team.labels:
             yield head | {"label": judged.label, "statistic": "split_explained"} | judged.share.row()
         head |= {"budget": budgets[team.method]}
-        for row in _of_team(team, data, options, confidence):
+        for row in _of_team(team, options):
             yield head | row
 
 
-def _of_team(team: Team, data: PlanningInput, options: Planning, confidence: float) -> Iterator[dict[str, Any]]:
+def _of_team(team: Team, options: Planning) -> Iterator[dict[str, Any]]:
     spread, low, high = (pooled(x) for x in (team.spreads, team.low, team.high))
     alone, both = team.designs(spread)
     yield from _dialogues(alone, both)
@@ -147,10 +123,10 @@ def _of_team(team: Team, data: PlanningInput, options: Planning, confidence: flo
         yield from ({"label": judged.label} | row for row in _dialogues(*team.designs(own)))
     if alone is None:
         return
-    yield from _of_labels(team, alone, both, data, options, confidence)
     if both is None:
         yield {"statistic": "split_helps", "estimate": 0.0, "note": "too few dialogues for people and a model"}
         return
+    yield from _of_labels(team, alone, both)
     gains = [gain(both, alone, x) for x in (spread, low, high)]
     yield {"statistic": "split_gain"} | _ends(gains)
     yield {"statistic": "split_helps"} | helps(gains[0], gains[1], options.least_gain)
@@ -198,36 +174,7 @@ def _dialogues(alone: Split | None, both: Split | None) -> Iterator[dict[str, An
             yield row | {"judged_by": "model", "estimate": split.pool}
 
 
-def _of_labels(
-    team: Team, alone: Split, both: Split | None, data: PlanningInput, options: Planning, confidence: float
-) -> Iterator[dict[str, Any]]:
-    for i, (judged, pilot) in enumerate(zip(team.labels, team.pilots, strict=True)):
-        head = {"label": judged.label}
-        if both:
-            gains = [gain(both, alone, x[i]) for x in (team.spreads, team.low, team.high)]
-            yield head | {"statistic": "split_gain"} | _ends(gains)
-        for raters, split in ((HUMAN, alone), (ASSISTED, both)):
-            if split is None:
-                continue
-            for people in (SAME, SAMPLE) if pilot.people else (SAME,):
-                se, df = _error(pilot, split, team.spreads[i], data, people)
-                keys = head | {"raters": raters, "people": people}
-                half = stdtrit(df, (1 + confidence) / 2) * se if df >= 1 else np.nan
-                none = {} if df >= 1 else {"note": "too few annotators"}
-                yield keys | {"statistic": "split_half_width", "estimate": float(half)} | none
-                smallest = (stdtrit(df, 1 - 0.025 / data.tests) + ndtri(options.power)) * se if df >= 1 else np.nan
-                row = {"statistic": "split_detectable", "power": options.power, "estimate": float(smallest)}
-                yield keys | row | none
-
-
-def _error(
-    pilot: PilotVariances, split: Split, spread: Spread, data: PlanningInput, people: str
-) -> tuple[float, float]:
-    """Standard error of a difference, and degrees of freedom. What annotators as a sample add does not depend on the
-    split."""
-    plan = Plan(split.n, split.annotators, data.people[pilot.method], data.paired)
-    wanted = _wanted(pilot, data)
-    fixed = float(standard_error(pilot, plan, wanted)[0])
-    error, df = standard_error(pilot, plan, wanted, people)
-    more = float(error) ** 2 - fixed**2
-    return sqrt(_sides(pilot) * split.variance(spread) + max(more, 0.0)), df
+def _of_labels(team: Team, alone: Split, both: Split) -> Iterator[dict[str, Any]]:
+    for i, judged in enumerate(team.labels):
+        gains = [gain(both, alone, x[i]) for x in (team.spreads, team.low, team.high)]
+        yield {"label": judged.label, "statistic": "split_gain"} | _ends(gains)

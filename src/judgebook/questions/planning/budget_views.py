@@ -16,7 +16,6 @@ from judgebook.display.tables import intervals
 from judgebook.display.text import Phrases, number, percent, span
 from judgebook.display.views import Plot, Table
 from judgebook.questions.judges.assisted import ASSISTED, HUMAN
-from judgebook.questions.planning.designs import SAME, SAMPLE
 from judgebook.questions.planning.pilot_study import PlanningInput
 from judgebook.study.results import Results, where
 
@@ -151,7 +150,7 @@ def designs(results: Results, names: DisplayNames) -> Table | None:
 def gains(results: Results, names: DisplayNames) -> Table | None:
     """What the model adds to people, label by label, in the design for all labels."""
     rows = results["split_explained"]
-    if rows.empty or results["split_half_width"].empty:
+    if rows.empty or results["split_gain"].empty:
         return None
     keys = [*_TEAM, "label"]
     rows = names.sort(rows)
@@ -161,25 +160,10 @@ def gains(results: Results, names: DisplayNames) -> Table | None:
     out["Explained, %"] = intervals(
         rows.assign(**{c: 100 * rows[c] for c in ("estimate", "ci_low", "ci_high")}), 0
     ).to_numpy()
-    if len(results["split_gain"]):
-        gained = results["split_gain"].dropna(subset="label").set_index(keys)[["estimate", "ci_low", "ci_high"]]
-        out["Worth of a human label"] = intervals(gained.reindex(index).reset_index(drop=True)).to_numpy()
-    for statistic, title in (("split_half_width", "Interval ±"), ("split_detectable", "Difference found")):
-        for raters in (HUMAN, ASSISTED):
-            values = where(results[statistic], raters=raters, people=SAME).set_index(keys)["estimate"].reindex(index)
-            out[f"{title}, {raters}"] = values.to_numpy()
-    sample = where(results["split_half_width"], people=SAMPLE)
-    for raters in (HUMAN, ASSISTED) if len(sample) else ():
-        values = where(sample, raters=raters).set_index(keys)["estimate"].reindex(index)
-        out[f"Interval ± for other annotators, {raters}"] = values.to_numpy()
+    gained = results["split_gain"].dropna(subset="label").set_index(keys)[["estimate", "ci_low", "ci_high"]]
+    out["Worth of a human label"] = intervals(gained.reindex(index).reset_index(drop=True)).to_numpy()
     caption = f"Explained: share of the variance of a difference that the model explains in the pilot, {names.ci} over"
-    caption += (
-        f" dialogues or sessions ({span(rows['n_clusters'], 0)}). Worth: labels by people alone that cost as much, at"
-    )
-    caption += (
-        " the same ends. Interval: half its width, for a difference between two systems, in units of the label, for"
-    )
-    caption += " the annotators who take part; the model does not make it hold for other annotators."
-    why = dict.fromkeys(out.columns, "The budget is too small, or there are too few annotators.")
-    why["Explained, %"] = "The model explains nothing."
+    caption += f" dialogues or sessions ({span(rows['n_clusters'], 0)}). Worth: labels by people alone that cost as"
+    caption += " much, at the same ends."
+    why = dict.fromkeys(out.columns, "The budget is too small.") | {"Explained, %": "The model explains nothing."}
     return Table(names.named(out), "split", caption, 2, why)

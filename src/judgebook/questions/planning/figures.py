@@ -14,7 +14,6 @@ from judgebook.display.names import MARKERS, NEUTRAL, DisplayNames
 from judgebook.display.style import PAGE, handle, legend_of, panel, subplots, tips
 from judgebook.display.text import Phrases, number, percent, plural, span
 from judgebook.display.views import Plot
-from judgebook.questions.planning.designs import SAME
 from judgebook.study.results import Results
 
 #: labels in the figure
@@ -26,7 +25,7 @@ _WANTED: dict[str, Any] = {"color": "#666666", "linewidth": 0.9, "linestyle": (0
 
 def maps(results: Results, names: DisplayNames, *, currency: str) -> Iterator[Plot]:
     """The smallest difference that each design finds, by the hours (or dialogues) it takes: a panel for each label."""
-    rows = results.select("plan_detectable", people=SAME, aim=None)
+    rows = results.select("plan_detectable", aim=None)
     rows = names.sort(rows.dropna(subset="estimate"))
     if rows.empty:
         return
@@ -68,8 +67,8 @@ def maps(results: Results, names: DisplayNames, *, currency: str) -> Iterator[Pl
         caption += " given next to the points of the first line."
     else:
         caption += " dialogues per system, because the time per judgement is unknown."
-    caption += f" Bars: {names.ci}, from the pilot's variances. Dashed: the difference worth finding. Both axes are"
-    caption += " logarithmic."
+    caption += f" Bars: {names.ci}, by what the pilot tells of its variances. Dashed: the difference worth finding."
+    caption += " Both axes are logarithmic."
     shown = [names.distinct_label(label, method) for (method, label), _ in panels]
     alt = f"Smallest difference found, by {'hours' if 'hours' in rows else 'dialogues'} and annotators, for"
     alt += f" {', '.join(shown)}: {span(pd.concat([of_resource for _, of_resource in panels])['estimate'])}."

@@ -1,4 +1,4 @@
-"""Sections of notebook 14 that need no choice of the study's: variances, people beside a model, power, looks."""
+"""Sections of notebook 14 that need no choice of the study's: what people notice, people beside a model, looks."""
 
 from __future__ import annotations
 
@@ -24,9 +24,6 @@ class PlanningSections(NotebookPage):
         self.run.frame(drawn, "next_items")
         return int((drawn["people"] == next_items.NEXT).sum())
 
-    def variances(self) -> Section:
-        yield tables.variances(self.results, self.names, self.data.blocks)
-
     def noticed(self) -> Section:
         yield tables.called_different(self.results, self.names, self.data.blocks)
 
@@ -35,9 +32,5 @@ class PlanningSections(NotebookPage):
         yield budget_views.gains(self.results, self.names)
         yield budget_views.designs(self.results, self.names)
 
-    def power(self) -> Section:
-        yield tables.powers(self.results, self.names)
-
     def looks(self) -> Section:
         yield tables.boundaries(self.results)
-        yield tables.looks(self.results, self.names)

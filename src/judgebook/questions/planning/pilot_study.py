@@ -1,6 +1,7 @@
 """What a plan is based on: one corpus and group of the study, which serves as a pilot, and what its YAML says.
 
-A difference worth finding is an input; guidance on it: where a label was both rated and compared, the ratings of the
+Each label is fitted as in notebook 07, and other designs are predicted from its variances (`model.designs`). A
+difference worth finding is an input; guidance on it: where a label was both rated and compared, the ratings of the
 dialogue that was chosen minus those of the other show what a point of the scale means to annotators.
 
 References
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from math import ceil, exp, inf, sqrt
 from types import MappingProxyType
 from typing import Any
 
@@ -19,12 +21,18 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from judgebook.annotations.cells import in_turn
+from judgebook.annotations.population import modelled
 from judgebook.annotations.summary import in_sessions, main_group, with_means
-from judgebook.questions.agreement import generalizability
+from judgebook.codes import distinct
+from judgebook.model.comparisons import shown
+from judgebook.model.designs import Design
+from judgebook.model.fit import ANSWER, CONTEXT, ITEM, Fit
 from judgebook.questions.collection.costs import COLLECTION, medians, minutes
-from judgebook.questions.planning.components import PilotVariances, pilots
-from judgebook.questions.planning.designs import Prices
+from judgebook.questions.performance.analysis import chosen
+from judgebook.questions.performance.fitted import CELL, fit
 from judgebook.questions.planning.judged import Judged, judged_by_models
+from judgebook.questions.planning.prices import Prices
 from judgebook.questions.planning.question import Planning
 from judgebook.statistics.clusters import clustered_covariance
 from judgebook.statistics.intervals import Sampling
@@ -37,29 +45,86 @@ LEAST = 10
 
 
 @dataclass(frozen=True)
+class Pilot:
+    """One label of the pilot.
+
+    fit : of its judgements. each : judgements of a dialogue, or of a pair of dialogues, on average. widest : width of
+    the scale, of comparisons 1; no two systems differ by more. direction : 1 where more is better, -1 where less is, 0
+    where that is not said. n_dialogues : or pairs of dialogues.
+    """
+
+    method: str
+    label: str
+    fit: Fit
+    each: float
+    widest: float
+    direction: int
+    n_dialogues: int
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether two systems are compared in each judgement."""
+        return self.fit.log_nu is not None
+
+    @property
+    def judged_twice(self) -> bool:
+        """Whether dialogues were judged twice. If none was, what people disagree about cannot be told from what
+        dialogues differ by, of which further annotators would average out the first only."""
+        return (ANSWER if self.pairwise else ITEM) in self.fit.variances and self.each > 1
+
+    @property
+    def variance(self) -> dict[str, float]:
+        """Of each part of the fit, in squared units of the label. Of comparisons, whose parts are those of log
+        strengths: its share in the variance that scores of 1, 0 and -1 have between equal systems."""
+        if not self.pairwise:
+            return self.fit.variances
+        total = 2 / (2 + exp(self.fit.log_nu or 0.0))
+        return {part: share * total for part, share in self.fit.shares.items()}
+
+    def variances(self, *, paired: bool) -> tuple[float, float]:
+        """Of the value of a dialogue (of the score of a comparison) around the mean of its system: what is the same
+        whoever judges it, and what each judgement adds. paired : without what systems share in sessions."""
+        v = {part: 0.0 if paired and part == CONTEXT else value for part, value in self.variance.items()}
+        same = sum(v.get(part, 0.0) for part in (CONTEXT, ITEM, ANSWER))
+        return (same, sum(v.values()) - same) if self.judged_twice else (sum(v.values()), 0.0)
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation of the values of dialogues within systems."""
+        same, each = self.variances(paired=False)
+        return sqrt(same + each / self.each)
+
+    @property
+    def lead(self) -> float:
+        """By how much the first system is ahead of the second, as the data have it; NaN where nobody said what is
+        better."""
+        if not self.direction:
+            return np.nan
+        first, second = np.sort(self.direction * self.fit.levels.estimates)[-1:-3:-1]
+        return float(shown(self.fit, np.array([first - second]))[0])
+
+
+@dataclass(frozen=True)
 class PlanningInput:
     """The basis of the plan, from one corpus and group.
 
     prices : by method, None where times are not known. differences : by (method, label), the difference worth finding.
-    paired : whether all systems meet in each session; met : whether they do in the pilot. people : annotators of a
-    future study. means : by (method, label), what the means of systems vary with; not of comparisons, which have no
-    value of one system. assumed :
-    (method, label) of differences that nobody stated. left_out : (method, label) that were judged and cannot be planned
-    from. annotations : those of the corpus and group. blocks : what sessions are, `session` or `context`. several :
-    corpora, and groups, that could have been planned from. judged : what models judged, too. judge_costs : model (`*`:
-    all others) -> price of a judgement of a dialogue (of a comparison).
+    paired : whether all systems meet in each session; met : whether they do in the pilot. annotators : of a future
+    study, None for as many as have the loads of the pilot. assumed : (method, label) of differences that nobody stated.
+    left_out : (method, label) that were judged and cannot be planned from. annotations : those of the corpus and group.
+    blocks : what sessions are, `session` or `context`. several : corpora, and groups, that could have been planned
+    from. judged : what models judged, too. judge_costs : model (`*`: all others) -> price of a judgement of a dialogue
+    (of a comparison).
     """
 
     corpus: str
     group: str
-    pilots: list[PilotVariances]
+    pilots: list[Pilot]
     prices: dict[str, Prices | None]
     differences: dict[tuple[str, str], float]
     paired: bool
-    people: dict[str, int]
+    annotators: int | None
     n_systems: int
-    tests: int
-    means: dict[tuple[str, str], generalizability.Components]
     assumed: list[tuple[str, str]]
     left_out: list[tuple[str, str]]
     annotations: pd.DataFrame
@@ -68,6 +133,20 @@ class PlanningInput:
     several: tuple[int, int]
     judged: list[Judged] = field(default_factory=list)
     judge_costs: Mapping[str, float] = field(default_factory=dict)
+
+    def design(self, pilot: Pilot, n: int, m: int) -> Design:
+        """A design with n dialogues per system (pairs of dialogues per pair of systems), each judged by m people: by as
+        many as the YAML says, or as have the loads of the pilot."""
+        s, now = self.n_systems, pilot.fit
+        if not now.n_annotators:
+            return Design(n, m, inf, s, self.paired)
+        judgements = n * m * (s * (s - 1) / 2 if pilot.pairwise else s)
+        people = self.annotators or ceil(now.n_annotators * judgements / now.n - 1e-9)
+        return Design(n, m, max(people, m, min(now.n_annotators, 2)), s, self.paired)
+
+    def wanted(self, pilot: Pilot) -> float:
+        """The difference worth finding."""
+        return self.differences[pilot.method, pilot.label]
 
 
 def planning_input(
@@ -80,6 +159,7 @@ def planning_input(
     systems: Sequence[str],
     hourly_rate: float,
     seed: int,
+    declared: str = "auto",
     models: pd.DataFrame | None = None,
     judge_costs: Mapping[str, float] = MappingProxyType({}),
     n_resamples: int = 10_000,
@@ -89,8 +169,8 @@ def planning_input(
     judgements, and its main group.
 
     annotations, models : judgements of the evaluation itself, by people and by models. margins : (method, label) ->
-    difference worth finding, in units of the label. systems : those that are compared. n_resamples, confidence : of the
-    intervals of what models explain.
+    difference worth finding, in units of the label. systems : those that are compared. seed, n_resamples, confidence :
+    of the intervals of what models explain. declared : `inference.annotators`.
 
     Raises ValueError where nothing can be planned from: one system, or judgements that do not vary.
     """
@@ -100,31 +180,51 @@ def planning_input(
         group = main_group(of_group)
         of_group, blocks = in_sessions(of_group[of_group["group"] == group])
         wanted = of_group if options.labels is None else of_group[of_group["label"].isin(options.labels)]
-        all_pilots = list(pilots(wanted, labels, systems, seed=seed, n_worlds=options.n_worlds))
-        if all_pilots:
+        every = list(pilots(wanted, labels, systems, declared=declared))
+        if every:
             break
     else:
         raise ValueError("no label was judged on dialogues of two systems with scores that vary within systems")
     scored = with_means(wanted, labels)
     judged = list(dict.fromkeys(zip(scored["method"], scored["label"], strict=True)))
     compared = (set(of_group["system"]) | set(of_group["system_b"].dropna())) & set(systems)
-    n_systems = options.systems or len(compared)
-    tests = options.family * n_systems * (n_systems - 1) // 2
     met = _meet(of_group, compared)
     paired = met if options.paired is None else options.paired
-    planned = {(p.method, p.label) for p in all_pilots}
-    stated = {(p.method, p.label): margins.get((p.method, p.label)) for p in all_pilots}
+    planned = {(p.method, p.label) for p in every}
+    stated = {(p.method, p.label): margins.get((p.method, p.label)) for p in every}
     return PlanningInput(
-        corpus, group, all_pilots, _prices(of_group, work_units, options, hourly_rate),
-        {k: options.effect * p.sd if d is None else d for (k, d), p in zip(stated.items(), all_pilots, strict=True)},
-        paired,
-        _people(of_group, all_pilots, options), n_systems, max(tests, 1), _means(of_group, labels, systems, all_pilots),
+        corpus, group, every, _prices(of_group, work_units, options, hourly_rate),
+        {k: options.effect * p.sd if d is None else d for (k, d), p in zip(stated.items(), every, strict=True)},
+        paired, options.annotators, options.systems or len(compared),
         [key for key, difference in stated.items() if difference is None],
         [key for key in judged if key not in planned], of_group, blocks, met,
         (people["corpus"].nunique(), people.loc[people["corpus"] == corpus, "group"].nunique()),
         list(judged_by_models(_with_models(models, wanted, systems), labels, paired=paired,
                     sampling=Sampling(n_resamples, confidence, seed))), judge_costs,
     )  # fmt: skip
+
+
+def pilots(
+    annotations: pd.DataFrame, labels: Sequence[Label], systems: Sequence[str], *, declared: str = "auto"
+) -> Iterator[Pilot]:
+    """The pilot of each method and label that people judged, of one corpus and group, with scores that vary.
+
+    systems : those that are compared. declared : `inference.annotators`.
+    """
+    unranked = [s for s in distinct(annotations["system"], annotations["system_b"]) if s not in set(systems)]
+    judged = chosen(annotations, unranked, labels)
+    judged = judged[judged["system"].isin(list(systems))]
+    about, people = {(x.method, x.id): x for x in labels}, modelled(judged, declared)
+    for (corpus, method, label, group), rows in in_turn(judged, CELL):
+        pairwise, one = METHODS[method].unit == "pair", about[method, label]
+        if len(distinct(rows["system"], rows["system_b"])) < 2 or rows["score"].min() == rows["score"].max():
+            continue
+        made = fit(rows, others=people[corpus, group].others)
+        if not (made.levels.comparable and np.isfinite(made.levels.errors).all()):
+            continue
+        about_one = rows[["dialogue", "dialogue_b"]] if pairwise else rows[["system", "dialogue"]]
+        n, widest = len(about_one.drop_duplicates()), 1.0 if pairwise else float(one.scale[1] - one.scale[0])
+        yield Pilot(method, label, made, made.n / n, widest, one.direction, n)
 
 
 def _with_models(models: pd.DataFrame | None, people: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
@@ -144,32 +244,6 @@ def _meet(annotations: pd.DataFrame, compared: Set[str]) -> bool:
     present = pd.concat(sides).dropna().drop_duplicates()
     size = present[present["system"].isin(compared)].groupby("session").size()
     return bool(len(size) and (size == len(compared)).mean() > 0.5)
-
-
-def _people(annotations: pd.DataFrame, all_pilots: Sequence[PilotVariances], options: Planning) -> dict[str, int]:
-    """Annotators of a future study, by method: as the YAML says, else all that were seen, whatever the label; where
-    they are not known, as many as the largest design that is considered has per dialogue."""
-    out = {}
-    for method in dict.fromkeys(p.method for p in all_pilots):
-        rows = annotations[annotations["method"] == method]
-        seen = rows["annotator"].nunique() if rows["annotator_known"].all() else max(options.per_dialogue)
-        out[method] = options.annotators or max(seen, min(options.per_dialogue))
-    return out
-
-
-def _means(
-    annotations: pd.DataFrame, labels: Sequence[Label], systems: Sequence[str], all_pilots: Sequence[PilotVariances]
-) -> dict[tuple[str, str], generalizability.Components]:
-    """Variance components of system means, each annotator's judgements of a dialogue averaged (`decision_study`)."""
-    wanted = {(p.method, p.label) for p in all_pilots if not p.pairwise}
-    scored = with_means(annotations[annotations["system"].isin(systems)], labels)
-    out = {}
-    for key, rows in scored.groupby(["method", "label"], sort=False):
-        if key in wanted:
-            means = rows.groupby(["system", "dialogue", "annotator"], sort=False)["score"].mean().reset_index()
-            all_known = bool(rows["annotator_known"].all())
-            out[key] = generalizability.variance_components(means, annotators_known=all_known)
-    return out
 
 
 def _prices(

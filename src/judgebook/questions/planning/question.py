@@ -22,7 +22,6 @@ class Planning(Section):
     )
     power: float = Field(0.8, gt=0.5, lt=1, description="probability with which the difference is to be found")
     labels: list[str] | None = Field(None, description="labels to plan; null: all")
-    family: int = Field(1, ge=1, le=limits.COUNT, description="labels tested in one family, which share the 5% level")
     systems: int | None = Field(
         None, ge=2, le=limits.COUNT, description="systems in the next study; null: as in this one"
     )
@@ -36,7 +35,7 @@ class Planning(Section):
         None,
         ge=1,
         le=limits.COUNT,
-        description="annotators in the next study, who share the work; null: as in this one",
+        description="annotators in the next study, who share the work; null: as many as have the loads of this one",
     )
     paired: bool | None = Field(
         None, description="whether people talk to all systems in one session; null: as in this study"
@@ -70,11 +69,6 @@ class Planning(Section):
         "the rest goes where the model is expected to be wrong",
     )
     looks: int = Field(5, ge=1, le=50, description="equally spaced looks at the data, the last one included")
-    n_runs: int = Field(
-        200, ge=0, le=100_000, description="simulated studies per label, for power up to ten times as many; 0: none"
-    )
-    most_simulated: int = Field(1000, ge=4, le=limits.COUNT, description="larger studies are not simulated")
-    n_worlds: int = Field(200, ge=0, le=10_000, description="draws for the intervals; 0: no intervals")
 
     @model_validator(mode="after")
     def _enough_people(self) -> Planning:
@@ -91,10 +85,11 @@ QUESTIONS = [
         notebook="14_planning",
         asks="How many dialogues and annotators are needed to find a difference that matters, and at what cost?",
         options={"planning": Planning},
-        uses=["agreement", "collection", "judges", "operating_characteristics"],
+        uses=["collection", "judges", "performance"],
         reads=["annotations", "work_units"],
         sections=[
             "costs",
+            "inference",
             "judges.titles",
             "margin",
             "control_system",
@@ -106,7 +101,6 @@ QUESTIONS = [
         knobs={
             "power": "planning.power",
             "budget": "planning.budget",
-            "n_runs": "planning.n_runs",
             "seed": "seeds.bootstrap",
         },
         requires=["comparable_systems"],

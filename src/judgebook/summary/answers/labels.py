@@ -14,7 +14,7 @@ from judgebook.summary.analysis import DOUBTFUL, RELIABLE, TOO_FEW
 from judgebook.summary.answers import facts, verdicts
 from judgebook.summary.answers.parts import Estimate, Sizes
 from judgebook.summary.answers.sources import estimate
-from judgebook.summary.evidence import AGREEMENT, REPEAT, Evidence
+from judgebook.summary.evidence import AGREEMENT, PERFORMANCE, REPEAT, Evidence
 
 
 def agreement_verdict(about: facts.AgreementFacts) -> verdicts.Labels:
@@ -78,7 +78,7 @@ def _reliability(evidence: Evidence, names: DisplayNames, several: bool) -> list
         reliability = facts.Reliability(
             method=names.name("method", method) if several else "",
             n=len(part),
-            row=estimate(evidence, AGREEMENT, "generalizability", part.iloc[0]),
+            row=estimate(evidence, PERFORMANCE, "order_reliability", part.iloc[0]),
             median=part["estimate"].median(),
             low=part["estimate"].min(),
             high=part["estimate"].max(),

@@ -61,7 +61,7 @@ def evidence_of(facts: Facts | None, evidence: Evidence, compared: Mapping[str, 
         used = _order(facts, evidence)
     elif isinstance(facts, AgreementFacts):
         used = iter([(AGREEMENT, "alpha", analysis.labels(evidence)),
-                     (AGREEMENT, "generalizability", analysis.reliability(evidence))])  # fmt: skip
+                     (PERFORMANCE, "order_reliability", analysis.reliability(evidence))])  # fmt: skip
     elif isinstance(facts, ReplicationFacts):
         used = iter([(REPEAT, "replication_r", analysis.repeats(evidence))])
     elif isinstance(facts, JudgesFacts):

@@ -43,7 +43,7 @@ _RANK = _Notebook(
 )
 _PLAN = _Notebook(
     "14_planning",
-    ("planned_difference", "plan_dialogues", "plan_cost", "plan_detectable", "plan_power", "plan_reliability"),
+    ("planned_difference", "plan_dialogues", "plan_cost", "plan_detectable", "plan_reliability"),
     ("designs",),
 )
 
@@ -218,8 +218,8 @@ def plan(
     -------
     Analysis : `questions` and `confidence` as of `agreement`. `estimates` has a row for each estimate:
         `statistic` (planned_difference and plan_detectable, in points; plan_dialogues, per system; plan_cost, in hours
-        or money; plan_power; plan_reliability), `label`, the design (`annotators_per_dialogue`, `annotators`), `aim`,
-        `estimate`.
+        or money; plan_reliability), `label`, the design (`annotators_per_dialogue`, `annotators`), `aim` (cheapest,
+        separate, budget; missing: a design that is considered), `estimate`.
 
     Raises
     ------
@@ -228,7 +228,7 @@ def plan(
 
     Notes
     -----
-    docs/statistical_choices.md, on planning.
+    From the fit of each label, as `rank`: docs/statistical_choices.md, on planning.
 
     Examples
     --------

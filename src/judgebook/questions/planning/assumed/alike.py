@@ -15,16 +15,15 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from judgebook.model.designs import chance, fewest
 from judgebook.questions.planning.assumed import forms
-from judgebook.questions.planning.assumed.stated import StatedVariances
-from judgebook.questions.planning.designs import MOST, Plan, power
 
 #: studies, at least, that a plan may rest on
 FEWEST = 5
 #: quantiles of what the next study may be like
 _QUANTILES = (np.arange(100) + 0.5) / 100
 #: of the variance of one judgement, by what varies
-_SHARED = ("variance_session", "variance_side", "variance_dialogue", "variance_item")
+_SHARED = ("variance_session", "variance_dialogue", "variance_item")
 _ALONE = ("variance_annotator", "variance_annotator_of_system", "variance_residual")
 
 
@@ -175,7 +174,7 @@ def _components(study: pd.Series, values: pd.Series) -> tuple[float, float, int]
 
 @dataclass(frozen=True)
 class Likely:
-    """Dialogues per system, or comparisons per pair; None where more than MOST.
+    """Dialogues per system, or comparisons per pair; None where more than `model.designs.MOST`.
 
     dialogues : that find the difference with the wanted probability, on average over labels like these. low, high :
     what the middle 80% of them need.
@@ -188,36 +187,26 @@ class Likely:
 
 
 def likely(
-    known: Reference, difference: float, annotators: int, *, pairwise: bool = False, tests: int = 1, wanted: float = 0.8
+    known: Reference,
+    difference: float,
+    annotators: int,
+    *,
+    pairwise: bool = False,
+    systems: int = 2,
+    wanted: float = 0.8,
 ) -> Likely:
     """Sizes for a label like these. difference : relative to the width of the scale. pairwise : of comparisons, whose
     number is that of each pair of systems."""
     spreads = np.exp(known.quantile(_QUANTILES) / 2)
     ends = (np.exp(known.quantile(np.array([share])) / 2) for share in (0.1, 0.9))
-    found = [_fewest(sds, difference, pairwise, tests, wanted) for sds in (spreads, *ends)]
-    return Likely(annotators, *found)
+
+    def needed(sds: np.ndarray) -> int | None:
+        return fewest(lambda n: mean_power(sds, n, difference, pairwise, systems) >= wanted)
+
+    return Likely(annotators, *(needed(sds) for sds in (spreads, *ends)))
 
 
-def _fewest(spreads: np.ndarray, difference: float, pairwise: bool, tests: int, wanted: float) -> int | None:
-    """The fewest dialogues per system with which the mean power over these standard deviations is as wanted."""
-
-    def enough(n: int) -> bool:
-        return mean_power(spreads, n, difference, pairwise, tests) >= wanted
-
-    if not enough(MOST):
-        return None
-    low, high = 1, MOST
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
-
-
-def mean_power(
-    spreads: Sequence[float] | np.ndarray, n: int, difference: float, pairwise: bool = False, tests: int = 1
-) -> float:
+def mean_power(spreads: np.ndarray, n: int, difference: float, pairwise: bool = False, systems: int = 2) -> float:
     """Power of n dialogues per system (comparisons per pair), a mean over standard deviations of their values."""
-    # annotators who agree: the standard deviation is that of the value, whatever it is the mean of; with one of them,
-    # comparisons would be tested by their signs, of which nothing is known
-    plan = Plan(n, 2, 2, tests=tests)
-    return float(np.mean([power(StatedVariances(1.0, float(sd), None, pairwise), plan, difference) for sd in spreads]))
+    se = spreads * np.sqrt((1 if pairwise else 2) / n)
+    return float(np.mean(chance(difference, se, n - 1 if pairwise else systems * (n - 1), systems)))

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from judgebook.display.text import Phrases, plural
+from judgebook.model.designs import MOST
 from judgebook.questions.planning.assumed import alike
 from judgebook.questions.planning.assumed import stated as stated_sizes
 from judgebook.questions.planning.assumed.stated import Sizes, sizes
-from judgebook.questions.planning.designs import MOST
 from judgebook.study import escape
 
 _PHRASES = Phrases(__package__)
@@ -42,7 +42,7 @@ def stated(
         power=power,
     )
     text = _PHRASES.say(
-        "sized", difference=difference, power=power, tests=systems * (systems - 1) // 2, systems=systems,
+        "sized", difference=difference, power=power, systems=systems,
         sd=sd, rate=rate, agreement=agreement, per_dialogue=needed.per_dialogue,
         table="TABLE",
     )  # fmt: skip
@@ -75,7 +75,6 @@ def like(
     scale = _scale(alike.form(chosen), scale)
     pairwise = bool((alike.form(chosen) == "comparative").all())
     of_form = labels[alike.form(labels).isin(alike.form(chosen))]
-    tests = systems * (systems - 1) // 2
     unit = "pair" if pairwise else "dialogue"
     relative = difference / (scale[1] - scale[0])
     if relative >= 1:
@@ -85,13 +84,13 @@ def like(
         rows_of = (alike.log_variances(part, values, m) for part in (chosen, of_form))
         known = alike.reference(*rows_of)
         now, then = (
-            alike.likely(one, relative, m, pairwise=pairwise, tests=tests, wanted=power)
+            alike.likely(one, relative, m, pairwise=pairwise, systems=systems, wanted=power)
             for one in (known, known.after(pilot, pairwise))
         )
         rows.append([str(m), _count(now.dialogues), _range(now), _range(then)])
     used = alike.log_variances(chosen, values, max(each))
     text = _PHRASES.say(
-        "like", difference=difference, power=power, tests=tests, systems=systems, asked=kept,
+        "like", difference=difference, power=power, systems=systems, asked=kept,
         without=[word for word in asked if word not in kept],
         n_labels=len(used), studies=sorted(used["study"].unique()), table="TABLE", pilot=pilot,
         pairwise=pairwise,

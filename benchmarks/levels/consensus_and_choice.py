@@ -1,9 +1,9 @@
-"""Plans, consensus labels and judge-assisted estimates where the truth is known.
+"""Consensus labels and judge-assisted estimates where the truth is known.
 
-    PYTHONPATH=src python benchmarks/levels/plans_and_consensus.py
-    PYTHONPATH=src python benchmarks/levels/plans_and_consensus.py --part consensus --runs 200
+    PYTHONPATH=src python benchmarks/levels/consensus_and_choice.py
+    PYTHONPATH=src python benchmarks/levels/consensus_and_choice.py --part consensus --runs 200
 
-Parts and their numbers of studies per case are those of RUNS. Writes plans_and_consensus.csv next to this file, a row
+Parts and their numbers of studies per case are those of RUNS. Writes consensus_and_choice.csv next to this file, a row
 at a time (others stay): part, case, procedure, nominal, measured, mc_error, n_runs, note. A study has random numbers
 of its own.
 """
@@ -21,9 +21,6 @@ import pandas as pd
 
 from judgebook.questions.annotators.consensus import dawid_skene, mace
 from judgebook.questions.judges.prediction_powered import Sums, estimate, selection
-from judgebook.questions.planning import simulated
-from judgebook.questions.planning.components import PilotVariances
-from judgebook.questions.planning.designs import Prices, cheapest
 
 
 def row(case: str, procedure: str, nominal: float, hits: list, note: str = "") -> dict:
@@ -33,35 +30,6 @@ def row(case: str, procedure: str, nominal: float, hits: list, note: str = "") -
     measured = by_study.mean() if len(by_study) else np.nan
     numbers = {"measured": round(measured, 4), "mc_error": round(error, 4), "n_runs": len(by_study)}
     return {"case": case, "procedure": procedure, "nominal": nominal, **numbers, "note": note}
-
-
-def plans(n: int) -> Iterator[dict]:
-    for rate, annotator, of_system, difference in (
-        (0.05, 0.1, 0.05, 0.06),
-        (0.05, 0.1, 0.05, 0.1),
-        (0.015, 0.05, 0, 0.025),
-    ):
-        for people, each in product((2, 3, 5), (1, 2)):
-            total, dialogue = rate * (1 - rate), 0.1
-            shares = {"dialogue": dialogue, "annotator": annotator, "annotator_of_system": of_system}
-            variance = {k: v * total for k, v in shares.items()} | {"residual": (1 - sum(shares.values())) * total}
-            pilot = PilotVariances("dialogue_rating", "x", variance, {}, {}, 1.0, 2.0, people, 100, False, 0.2,
-                          np.array([0.0, 1.0]), np.array([1 - rate, rate]), tuple(shares))  # fmt: skip
-            options = {
-                "annotators_per_dialogue": (each,),
-                "people": people,
-                "paired": False,
-                "tests": 1,
-                "n_systems": 2,
-            }
-            plan = cheapest(pilot, Prices(5.0, 5.0, 60.0), difference, **options)
-            sized = simulated.sized(pilot, plan, difference, 2000, np.random.default_rng(1), wanted=0.8)[0]
-            case = f"marks at {rate:.1%}, annotators {annotator:g}+{of_system:g}, difference {difference:g}"
-            case += f", {people} people, {each} per dialogue"
-            for name, one in (("by formula", plan), ("as planned", sized)):
-                hits = simulated.found(pilot, one, difference, n, np.random.default_rng(2))[0]
-                note = f"{one.n_dialogues} dialogues per system"
-                yield row(case, f"power {name}", 0.8, [1] * hits + [0] * (n - hits), note)
 
 
 def consensus(n: int) -> Iterator[dict]:
@@ -105,9 +73,9 @@ def choice(n: int) -> Iterator[dict]:
         yield row(case, "test of the random sample rejects", 0.05 if tilt == 0 else 1.0, rejected)
 
 
-PARTS = {"plans": plans, "consensus": consensus, "choice": choice}
+PARTS = {"consensus": consensus, "choice": choice}
 #: studies per case
-RUNS = {"plans": 4000, "consensus": 2000, "choice": 2000}
+RUNS = {"consensus": 2000, "choice": 2000}
 OUT = Path(__file__).with_suffix(".csv")
 
 
