@@ -77,6 +77,8 @@ class PrintedCheck(_Strict):
         for name in self._arguments:
             if name not in (*_GIVEN, *self.use) and getattr(self, name, None) is None:
                 raise ValueError(f"{self.id}: rule {self.rule!r} needs {name!r}")
+        if self.rule == "weights" and not self.assumes:
+            raise ValueError(f"{self.id}: weights are chosen to fit, and `assumes` must say so")
         return self
 
 
