@@ -22,6 +22,7 @@ from judgebook.study.results import collect
 
 PAIR = ("s", "n")
 PASSED = {"workers": "passed"}
+EQUAL = "Ours is equal by rounding: the rule fails most of what it applies to."
 
 
 def mean(label, group, estimate, low=np.nan, high=np.nan, **keys):
@@ -162,6 +163,7 @@ def test_a_rule_that_fails_most_of_a_table_confirms_nothing_and_the_sources_own_
     alone = judged(printed, source)
     assert alone["verdict"].tolist() == ["differs", "match", "match"]
     assert alone["note"].tolist() == ["", "the source's", "the source's"]
+    assert judged(printed, entry())["note"].tolist() == [EQUAL, "", ""]
     assert judged(printed[:2], entry(), source)["verdict"].tolist() == ["match", "match_source"]
 
 

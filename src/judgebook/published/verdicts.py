@@ -228,6 +228,8 @@ def judge(results: Sources, printed: pd.DataFrame, papers: Iterable[mapping.Mapp
         beyond = 0.0  # how far the range over picks reaches on the side of the printed number
         if a.entry.ranged:
             beyond = a.high - a.value if cell["value"] > a.value else a.value - a.low
+        equal = verdict == DIFFERS and published.agrees(cell["value"], cell["decimals"], a.value)
+        by_chance = "Ours is equal by rounding: the rule fails most of what it applies to." if equal else ""
         needs = a.entry.needs or files.get((cell["paper"], a.entry.study))
         why = {
             MATCH: a.entry.rule or (a.entry.basis and f"Based on {a.entry.basis}."),
@@ -240,7 +242,7 @@ def judge(results: Sources, printed: pd.DataFrame, papers: Iterable[mapping.Mapp
             **{"here": a.value, "low": a.low, "high": a.high, "ci_low": a.ci_low, "ci_high": a.ci_high},
             "tolerance": published.tolerance(cell["decimals"]) + beyond,
             "verdict": verdict,
-            "note": why.get(verdict, reasons[i].note if i in reasons else a.entry.note),
+            "note": why.get(verdict, f"{reasons[i].note if i in reasons else a.entry.note} {by_chance}".strip()),
             **{"study": a.entry.study, "notebook": a.entry.notebook, "shows": a.entry.shows, "entry": a.entry},
         }
     judged = pd.DataFrame.from_dict(rows, orient="index", columns=JUDGED)
