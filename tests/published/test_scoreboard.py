@@ -233,7 +233,7 @@ class TestBoard:
         both = pd.concat([found.reset_index(), found.reset_index().assign(paper="ji2022")])
         for line in scoreboard.badge(both).split("\n\n"):
             assert "1 of the 2 numbers that raw data decide match by rule (50%); 1 differ" in line
-            assert "Of all 5 printed numbers, another 1 follow" in line
+            assert "Of all 5 printed numbers, 1 follow" in line
 
     def test_without_results_arithmetic_speaks_and_files_are_named(self):
         found = self.board({PAIR: None}, x="contradicts", y="follows").set_index("column")
@@ -246,7 +246,7 @@ class TestBoard:
             scoreboard.scoreboard({}, self.printed, made_audit(self.printed), [Mapping(paper="z", without=[line])])
 
     def test_the_committed_table_is_checked_verdict_by_verdict(self, tmp_path):
-        """With six digits, and without the columns that only the page of a run has."""
+        """With ten digits, and without the columns that only the page of a run has."""
         found = self.board({PAIR: RESULTS}, q="follows")
         (tmp_path / "r.csv").write_bytes(scoreboard_page.table(found))
         kept = scoreboard.read(tmp_path / "r.csv")

@@ -160,19 +160,7 @@ def apart(cells: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def badge(cells: pd.DataFrame) -> str:
     """The outcome for the README: a paragraph for the five papers, and one for other sources."""
-    return "\n\n".join(f"**{name}: {_outcome(part)}" for name, part in apart(cells).items())
-
-
-def _outcome(cells: pd.DataFrame) -> str:
-    n = cells["verdict"].value_counts().reindex(list(VERDICTS), fill_value=0)
-    attempted = sum(n[list(ATTEMPTED)])
-    counted = {
-        SOURCE: "come out under the source's own rule, which is not ours",
-        FITTED: "match only under a fitted choice",
-        NOISE: "lie within the noise of a random pick",
-        DIFFERS: "differ, each for a stated reason",
-    }
-    apart = {
+    rest = {
         ARITHMETIC: "follow from other printed numbers",
         INCONSISTENT: "are contradicted by them where raw data do not decide",
         DOWNLOAD: "need a file that you can download",
@@ -180,11 +168,32 @@ def _outcome(cells: pd.DataFrame) -> str:
         DESIGN: "state a design or a fact from which nothing is computed",
         NOT_ATTEMPTED: "were not attempted",
     }
-    lists = [", ".join(f"{n[v]:,} {words}" for v, words in part.items() if n[v]) for part in (counted, apart)]
-    share = f" ({n[MATCH] / attempted:.0%})" if attempted else ""
-    text = f"{n[MATCH]:,} of the {attempted:,} numbers that raw data decide match by rule{share}"
-    text += f"; {lists[0]}.**" if lists[0] else ".**"
-    return f"{text} Of all {len(cells):,} printed numbers, another {lists[1]}." if lists[1] else text
+    parts = [f"Of all {len(part):,} printed numbers, {_listed(part, rest)}." for part in apart(cells).values()]
+    return "\n\n".join(f"**{outcome}** {part}" for outcome, part in zip(outcomes(cells), parts, strict=True))
+
+
+def outcomes(cells: pd.DataFrame) -> list[str]:
+    """What raw data decide of the numbers of the five papers, and of those of other sources: a sentence each."""
+    words = {
+        SOURCE: "come out under the source's own rule, which is not ours",
+        FITTED: "match only under a fitted choice",
+        NOISE: "lie within the noise of a random pick",
+        DIFFERS: "differ, each for a stated reason",
+    }
+    out = []
+    for name, part in apart(cells).items():
+        n, match = int(part["verdict"].isin(ATTEMPTED).sum()), int((part["verdict"] == MATCH).sum())
+        share = f" ({match / n:.0%})" if n else ""
+        decided = f"{name}: {match:,} of the {n:,} numbers that raw data decide match by rule{share}"
+        out.append("; ".join(filter(None, [decided, _listed(part, words)])) + ".")
+    return out
+
+
+def _listed(cells: pd.DataFrame, words: dict[str, str]) -> str:
+    """How many numbers have each of these verdicts, in words; only those that occur."""
+    n = cells["verdict"].value_counts()
+    counted = [f"{n[verdict]:,} {text}" for verdict, text in words.items() if verdict in n]
+    return " and ".join(filter(None, [", ".join(counted[:-1]), *counted[-1:]]))
 
 
 def read(path: Path) -> pd.DataFrame:

@@ -9,9 +9,9 @@ Verdicts (`judge`), from what says most of a number to what says least:
 - `differs`: there are results, and none of this holds;
 - `needs_download`: there are no results, because a file was not downloaded or not read.
 
-A rule that fails most of a table confirms nothing in it. Numbers that rest on the same data stand or fall together
-(`MappingEntry.together`): where a rule gives only some of them, the equality of these is due to rounding. Neither match
-by rule.
+A rule that fails most of a table confirms nothing in it. Where it is known which numbers of a table rest on the same
+data (`MappingEntry.together`), as those of a system do, they stand or fall together instead: a rule that gives only
+some of them gives none. In both cases the equality of single numbers is due to rounding, and is no match by rule.
 """
 
 from __future__ import annotations
@@ -179,13 +179,14 @@ def rules_of(tried: list[Reproduction]) -> list[Reproduction]:
 
 
 def _failed(printed: pd.DataFrame, tried: Mapping[object, list[Reproduction]]) -> dict[object, set[int]]:
-    """Index of printed numbers -> `id` of the entries whose rule fails most of the element, or some of the numbers that
-    rest on the same data."""
+    """Index of printed numbers -> `id` of the entries whose rule fails most of the element or, where that is declared,
+    some of the numbers that rest on the same data."""
     rows = [(i, a.value, a.entry) for i, attempts in tried.items() for a in rules_of(attempts)]
     frame = pd.DataFrame(rows, columns=["cell", "ours", "entry"]).assign(rule=lambda f: f["entry"].map(id))
     frame = frame.join(printed, on="cell")
     frame["wrong"] = ~published.agrees(frame["value"], frame["decimals"], frame["ours"].astype(float))
-    frame["fails"] = frame.groupby(["element", "rule"])["wrong"].transform("mean") > 0.5
+    apart = frame["entry"].map(lambda entry: not entry.together)
+    frame["fails"] = apart & (frame.groupby(["element", "rule"])["wrong"].transform("mean") > 0.5)
     out: dict[object, set[int]] = {i: set() for i in tried}
     wrong = {(cell, entry.rule != "") for cell, entry in frame.loc[frame["wrong"], ["cell", "entry"]].to_numpy()}
     companions: dict[tuple[str, str], list] = {}
