@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from judgebook.published import elements
 from judgebook.published import numbers as published
 from judgebook.published.consistency.rules import RULES, Outcome
 from judgebook.study.yaml_file import read
@@ -123,7 +124,7 @@ class Conventions(_Strict):
 
 
 def load(folder: Path = published.FOLDER) -> tuple[Conventions, list[Paper]]:
-    """The conventions, and the checks of every paper, sorted by title.
+    """The conventions, and the checks of every paper: the five papers, then other sources, each sorted by title.
 
     Raises ValueError naming the file and what is wrong in it.
     """
@@ -135,4 +136,5 @@ def load(folder: Path = published.FOLDER) -> tuple[Conventions, list[Paper]]:
         unknown = [c.id for c in paper.checks if c.word and c.word not in conventions.words]
         if twice or unknown:
             raise ValueError(f"{paper.paper}_checks.yaml: ids given twice: {twice}; unknown words in: {unknown}")
-    return conventions, sorted(papers, key=lambda p: p.title)
+    five = elements.load()
+    return conventions, sorted(papers, key=lambda p: (p.paper not in five, p.title))
