@@ -1,8 +1,9 @@
 """Notebook 90: what reproduces?"""
 
 from judgebook.display.page import NotebookPage, Section
-from judgebook.published import analysis, figures, findings, mapping, numbers, tables
+from judgebook.published import analysis, as_source, figures, findings, mapping, numbers, tables
 from judgebook.published.consistency.analysis import audit
+from judgebook.sources import places
 
 
 class Page(NotebookPage):
@@ -10,7 +11,8 @@ class Page(NotebookPage):
         super().__init__("90_scoreboard", study, run_id, of_study=False)
         audited, self.papers = audit(), mapping.load()
         self.titles = audited.titles
-        self.sources = {pair: self.run.results_elsewhere(*pair) for pair in mapping.sources()}
+        stored = {pair: self.run.results_elsewhere(*pair) for pair in mapping.sources()}
+        self.sources = as_source.added(stored, self.papers, places.find)
         self.cells, self.controls = analysis.analyse(self.sources, numbers.load(), audited, self.papers)
         self.results = analysis.results(self.cells, self.controls)
         self.run.save_results(self.results)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -51,6 +52,14 @@ def test_a_status_is_true_of_its_pages(paper, element):
     }
     assert true.get(element.status, True)
     assert not re.search(r"[|\n]", element.place + element.what + element.note)
+
+
+def test_another_target_and_half_of_the_techniques_are_in_part():
+    for given in ({"instead": "other people"}, {"covers": "2 of 5 techniques"}):
+        with pytest.raises(ValueError, match="`real`, but"):
+            elements.Element(place="p", what="w", status="real", where=["s/n"], **given)
+    counted = Counter(e.status for _, e in EVERY if e.status != "design")
+    assert counted == {"real": 28, "printed": 22, "command": 6, "partly": 27, "simulated": 5, "missing": 2}
 
 
 def test_the_committed_page_is_that_of_the_registry():

@@ -22,6 +22,7 @@ from judgebook.study.results import collect
 
 PAIR = ("s", "n")
 PASSED = {"workers": "passed"}
+EQUAL = "Ours is equal by rounding: the rule fails most of what it applies to."
 
 
 def mean(label, group, estimate, low=np.nan, high=np.nan, **keys):
@@ -152,6 +153,20 @@ def test_numbers_of_a_row_stand_or_fall_together():
     assert right["verdict"].tolist() == ["match", "match"]
 
 
+def test_a_rule_that_fails_most_of_a_table_confirms_nothing_and_the_sources_own_is_told_apart():
+    """By our rule x is .512, y .25 and a__b/x .7. The source has .90 for all of them."""
+    printed = cells(("a", "x", "0.51"), ("a", "y", "0.90"), ("a__b", "x", "0.90"))
+    assert judged(printed, entry())["verdict"].tolist() == ["differs"] * 3
+    where, nowhere = {"statistic": "count", "system": None}, dict.fromkeys(("panel", "row", "column"))
+    source = entry(rule="the source's", where=where, keys={}, plus=0.9 - 11, **nowhere)
+    assert judged(printed, entry(), source)["verdict"].tolist() == ["differs", "match_source", "match_source"]
+    alone = judged(printed, source)
+    assert alone["verdict"].tolist() == ["differs", "match", "match"]
+    assert alone["note"].tolist() == ["", "the source's", "the source's"]
+    assert judged(printed, entry())["note"].tolist() == [EQUAL, "", ""]
+    assert judged(printed[:2], entry(), source)["verdict"].tolist() == ["match", "match_source"]
+
+
 def test_what_is_told_of_a_number():
     printed = cells(("a", "x", "0.51"), ("a", "y", "0.4"), ("a", "z", "1"))
     special = [{"cells": "T/p/a/y", "note": "special"}]
@@ -215,6 +230,10 @@ class TestBoard:
         assert found.loc["q", ["note", "low", "high", "study"]].tolist() == ["Evidence.", 0.1, 0.3, ""]
         assert found.at["q", "reproduced"] == pytest.approx(0.2)
         assert found.at["q", "tolerance"] == pytest.approx(0.05 + 0.1)
+        both = pd.concat([found.reset_index(), found.reset_index().assign(paper="ji2022")])
+        for line in scoreboard.badge(both).split("\n\n"):
+            assert "1 of the 2 numbers that raw data decide match by rule (50%); 1 differ" in line
+            assert "Of all 5 printed numbers, 1 follow" in line
 
     def test_without_results_arithmetic_speaks_and_files_are_named(self):
         found = self.board({PAIR: None}, x="contradicts", y="follows").set_index("column")
@@ -227,7 +246,7 @@ class TestBoard:
             scoreboard.scoreboard({}, self.printed, made_audit(self.printed), [Mapping(paper="z", without=[line])])
 
     def test_the_committed_table_is_checked_verdict_by_verdict(self, tmp_path):
-        """With six digits, and without the columns that only the page of a run has."""
+        """With ten digits, and without the columns that only the page of a run has."""
         found = self.board({PAIR: RESULTS}, q="follows")
         (tmp_path / "r.csv").write_bytes(scoreboard_page.table(found))
         kept = scoreboard.read(tmp_path / "r.csv")

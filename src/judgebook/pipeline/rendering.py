@@ -180,7 +180,6 @@ def scoreboard(job: ScoreboardJob) -> str:
     store.write_frame(cells, job.csv)
     about = report.Page(job.shared.title, job.shared.simulated, CELLS, job.shared.nav)
     titles = {paper.paper: paper.title for paper in checks.load()[1]}
-    titles = dict(sorted(titles.items(), key=lambda item: item[1]))
     write(job.target, scoreboard_page.page(cells, about, titles, link, f"../{job.csv.name}"))
     return ""
 

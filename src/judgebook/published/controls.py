@@ -37,8 +37,8 @@ def controls(results: Sources, printed: pd.DataFrame, papers: Iterable[Mapping])
     """
     by_rule: dict[object, verdicts.Reproduction] = {}
     for i, tried in verdicts.attempts(results, printed, list(papers)).items():
-        if first := verdicts.first_by_rule(tried):
-            by_rule[i] = first
+        if rules := verdicts.rules_of(tried):
+            by_rule[i] = rules[0]
     cells = printed.loc[list(by_rule)].assign(here=[a.value for a in by_rule.values()])
     wrong = []
     for _, of_entry in cells.groupby([id(a.entry) for a in by_rule.values()], sort=False):

@@ -7,8 +7,9 @@ What counts as *on real data*: the element's own analysis runs from start to end
 of the paper's kind, and covers more than half of what the element shows (its labels, groups of people, pairs of groups;
 of an element that is two figures, of each). Where a paper's data are public only in part, `covers` counts this, and
 decides in both directions: half or less is *in part*. Fewer dialogues or other judges do not, because the analysis is
-the same and its intervals show the loss; `note` names them. An element that is itself a number of dialogues is covered
-by dialogues.
+the same and its intervals show the loss; `note` names them. Where something near the element is shown in its place,
+such as another target or posts for dialogues, `instead` names it, and the element is *in part*, whatever is covered. An
+element that is itself a number of dialogues is covered by dialogues.
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ class Element(Section):
     covers: str = Field(
         "", pattern=r"^(\d+ of \d+ \D+)?$", description="how much of the element is on real data, as `25 of 40 labels`"
     )
+    instead: str = Field("", description="what is shown in its place, where that is something else")
     note: str = Field("", description="what is not there, and why")
 
     @field_validator("where")
@@ -72,11 +74,13 @@ class Element(Section):
 
     @model_validator(mode="after")
     def _complete(self) -> Element:
-        if self.status in INCOMPLETE and not self.note:
+        if self.instead and self.status != "partly":
+            raise ValueError(f"{self.place}: `{self.status}`, but instead {self.instead}")
+        if self.status in INCOMPLETE and not (self.note or self.instead):
             raise ValueError(f"{self.place}: `{self.status}` without a note on what is not there, and why")
         if self.status not in ("code", "missing", "design") and not self.where:
             raise ValueError(f"{self.place}: `{self.status}` without a page in `where`")
-        if self.covers and self.status != ("real" if self._most else "partly"):
+        if self.covers and not self.instead and self.status != ("real" if self._most else "partly"):
             half = "more than half" if self._most else "half or less"
             raise ValueError(f"{self.place}: `{self.status}`, but {self.covers} is {half}")
         return self
@@ -88,8 +92,9 @@ class Element(Section):
 
     @property
     def said(self) -> str:
-        """What is covered, and the note."""
-        return " ".join(filter(None, [self.covers and f"Covers {self.covers}.", self.note]))
+        """What is covered, what is shown instead, and the note."""
+        instead = self.instead and f"Shown instead: {self.instead}."
+        return " ".join(filter(None, [self.covers and f"Covers {self.covers}.", instead, self.note]))
 
 
 class _Registry(RootModel[dict[str, list[Element]]]):

@@ -13,11 +13,12 @@ from judgebook.display.names import BAD, COLORS, GOOD, OPEN
 from judgebook.display.text import Phrases, percent
 from judgebook.display.views import Plot
 from judgebook.published.controls import OTHER_COLUMN, OTHER_ROW, overall
-from judgebook.published.scoreboard import ATTEMPTED, MATCH, VERDICTS, badge, counts
+from judgebook.published.scoreboard import ATTEMPTED, FIVE, MATCH, VERDICTS, apart, badge, counts
 
 #: dark: decided by raw data; light: not
 VERDICT_COLORS = (
     COLORS[0],
+    COLORS[5],
     COLORS[2],
     COLORS[4],
     COLORS[1],
@@ -50,16 +51,22 @@ def _ordered(frame: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
     return frame.sort_values(["paper", "element"], key=lambda c: c.map(place[c.name]), ignore_index=True, kind="stable")
 
 
-def papers(cells: pd.DataFrame, titles: Mapping[str, str]) -> Plot:
-    """One bar per paper, divided by verdict."""
+def papers(cells: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[Plot]:
+    """One bar per paper, divided by verdict: the five papers, then other sources."""
+    for name, part in apart(cells).items():
+        yield _papers(name, part, titles)
+
+
+def _papers(name: str, cells: pd.DataFrame, titles: Mapping[str, str]) -> Plot:
     counted = counts(cells, ["paper"]).set_index("paper").reindex([p for p in titles if p in set(cells["paper"])])
     fig, ax = style.subplots(width=6.0, height=min(0.27, 7.5 / len(counted)) * len(counted) + 1.5)
     _bars(ax, counted, list(range(len(counted))), [titles[p] for p in counted.index])
     ax.set(ylim=(len(counted) - 0.5, -0.5))
     fig.legend(loc="outside upper left", ncols=3)
-    alt = f"Bars: shares of verdicts among the printed numbers of {len(counted)} papers. {badge(cells)}"
-    title, unit = matches_title(cells["verdict"]), f"{_SHARES}, by paper or data set"
-    return Plot(fig, "verdicts", alt.replace("*", ""), f"{_BARS} Each bar is a paper or data set.", title, unit)
+    alt = f"Bars: shares of verdicts among printed numbers. {badge(cells)}"
+    title, unit = f"{name}: {matches_title(cells['verdict'])}", f"{_SHARES}, by paper or data set"
+    key = "verdicts" if name == FIVE else "others"
+    return Plot(fig, key, alt.replace("*", ""), f"{_BARS} Each bar is a paper or data set.", title, unit)
 
 
 def matches_title(verdicts: pd.Series) -> str:

@@ -10,8 +10,8 @@ from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
 from judgebook.published.consistency.analysis import CONTRADICTS
 from judgebook.published.controls import overall
-from judgebook.published.scoreboard import ARITHMETIC, ATTEMPTED, INCONSISTENT, NEEDS
-from judgebook.published.verdicts import DIFFERS, DOWNLOAD, FITTED, MATCH, NOISE, Sources
+from judgebook.published.scoreboard import ARITHMETIC, ATTEMPTED, INCONSISTENT, apart, badge
+from judgebook.published.verdicts import FITTED, MATCH, NOISE, SOURCE, Sources
 
 _PHRASES = Phrases(__package__)
 
@@ -19,15 +19,16 @@ _PHRASES = Phrases(__package__)
 def findings(cells: pd.DataFrame, wrong: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[Prose]:
     """The headline; negative controls; what is not counted as a match; each paper."""
     n = _numbers(cells)
-    yield Prose(_PHRASES.say("headline", total=len(cells), **n))
+    yield Prose(badge(cells) if n["attempted"] else _PHRASES.say("nothing"))
     if not n["attempted"]:
         return
     yield Prose(_PHRASES.say("controls", **_controls(wrong, titles)))
     noise = cells.loc[cells["verdict"] == NOISE, "wrong_inside"].mean()
     both = int((cells["arithmetic"] == CONTRADICTS).sum()) - n["inconsistent"]
     yield Prose(_PHRASES.say("not_counted", share_inside=noise, contradicted_but_decided=both, **n))
-    papers = [(title, _numbers(part)) for paper, title in titles.items() if len(part := cells[cells["paper"] == paper])]
-    yield Prose(_PHRASES.say("papers", papers=papers))
+    for name, part in apart(cells).items():
+        papers = [(titles[paper], _numbers(of)) for paper, of in part.groupby("paper", sort=False)]
+        yield Prose(_PHRASES.say("papers", name=name, papers=papers))
 
 
 def absent(sources: Sources) -> Prose:
@@ -45,8 +46,8 @@ def _named(study: str, notebooks: list[str]) -> str:
 
 def _numbers(cells: pd.DataFrame) -> dict[str, int]:
     n = cells["verdict"].value_counts()
-    names = {"match": MATCH, "differs": DIFFERS, "fitted": FITTED, "noise": NOISE, "needs": NEEDS}
-    names |= {"download": DOWNLOAD, "arithmetic": ARITHMETIC, "inconsistent": INCONSISTENT}
+    names = {"match": MATCH, "source": SOURCE, "fitted": FITTED, "noise": NOISE}
+    names |= {"arithmetic": ARITHMETIC, "inconsistent": INCONSISTENT}
     counted = {name: int(n.get(verdict, 0)) for name, verdict in names.items()}
     return counted | {"attempted": int(cells["verdict"].isin(ATTEMPTED).sum()), "printed": len(cells)}
 

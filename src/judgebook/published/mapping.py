@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -18,6 +18,8 @@ from judgebook.study.yaml_file import read
 
 FOLDER = project.ROOT / "data" / "published"
 Value = str | int | float
+#: the statistic of values under a source's own rule: rows that notebook 90 adds to results of notebook 00 of its study
+AS_SOURCE = "as_source"
 
 
 class Change(Section):
@@ -51,6 +53,7 @@ class MappingEntry(Section):
     counted: bool = Field(False, description="a share or mean times its n: what was counted or summed")
     scale: float = Field(1.0, description="factor that converts a result to the printed unit")
     plus: float = Field(0.0, description="what is then added, as in a complement: scale -100, plus 100")
+    rule: str = Field("", description="how the source computes them, in words; judgebook.published.as_source does so")
     fitted: str = Field("", description="what was found by searching for these numbers, so equality confirms nothing")
     ranged: str = Field(
         "", description="what the result's ci_low and ci_high range over, where the number involves chance"
@@ -69,6 +72,16 @@ class MappingEntry(Section):
     )
     needs: str = Field("", description="why results may be absent: the file that a user has to download")
     wrong: dict[str, Change] = Field({}, description="wrong definitions, whose results should not match")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_source(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Under the source's rule, results are named by places."""
+        if not given.get("rule"):
+            return given
+        named = {"notebook": "00_build_annotations", "where": {"statistic": AS_SOURCE}}
+        named |= {"keys": {"element": given["cells"].partition("/")[0]}}
+        return named | {side: side for side in ("panel", "row", "column")} | given
 
     @model_validator(mode="after")
     def _one_kind(self) -> MappingEntry:
@@ -111,7 +124,8 @@ class Mapping(Section):
 
     columns : id of a column, row or panel -> as readers know it, where its words alone do not say it.
     side_by_side : patterns of places; each becomes a table in the layout of the printed one, with our values in it.
-    entries : in order. Of those that are neither fitted nor ranged the first that has a result is compared.
+    entries : in order. Of those that are neither fitted nor ranged the first that has a result is compared; where it
+    is ours and fails, the source's own `rule` is.
     """
 
     paper: str

@@ -2,8 +2,9 @@
 
 Verdicts, from what decides first:
 
-1. Raw data, where a result corresponds to the number (`verdicts.judge`): `match`, `match_fitted`, `within_noise`,
-   `differs`. What the paper prints elsewhere cannot change these; where it contradicts the number, the note says so.
+1. Raw data, where a result corresponds to the number (`verdicts.judge`): `match`, `match_source`, `match_fitted`,
+   `within_noise`, `differs`. What the paper prints elsewhere cannot change these; where it contradicts the number, the
+   note says so.
 2. Other printed numbers, where no raw data speak (`audit`): `match_arithmetic` where they determine the number and
    agree, `paper_inconsistent` where they exclude it, with the evidence.
 3. `needs_download`, `needs_data` (nobody can get them), `states_design` (nothing is computed) or `not_attempted`, with
@@ -18,12 +19,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from judgebook.published import mapping, verdicts
+from judgebook.published import elements, mapping, verdicts
 from judgebook.published import numbers as published
 from judgebook.published.consistency.analysis import CONSISTENT_WITH, CONTRADICTS, FOLLOWS, Audit
 from judgebook.published.mapping import Mapping
 from judgebook.published.numbers import KEY
-from judgebook.published.verdicts import DIFFERS, DOWNLOAD, FITTED, MATCH, NOISE, Sources
+from judgebook.published.verdicts import DIFFERS, DOWNLOAD, FITTED, MATCH, NOISE, SOURCE, Sources
 from judgebook.study import escape
 
 ARITHMETIC, INCONSISTENT = "match_arithmetic", "paper_inconsistent"
@@ -31,6 +32,7 @@ NEEDS, DESIGN, NOT_ATTEMPTED = "needs_data", "states_design", "not_attempted"
 #: verdict -> as readers know it, from what says most to what says least
 VERDICTS = {
     MATCH: "matches by rule",
+    SOURCE: "by the source's rule, not ours",
     NOISE: "within the noise of a pick",
     FITTED: "matches, fitted",
     DIFFERS: "differs",
@@ -42,7 +44,9 @@ VERDICTS = {
     NOT_ATTEMPTED: "not attempted",
 }
 #: verdicts based on raw data
-ATTEMPTED = (MATCH, NOISE, FITTED, DIFFERS)
+ATTEMPTED = (MATCH, SOURCE, NOISE, FITTED, DIFFERS)
+#: who printed a number
+FIVE, OTHERS = "The five papers", "Other sources"
 COLUMNS = [*KEY, "published", "decimals", "reproduced", "tolerance", "verdict", "note"]
 COLUMNS += ["low", "high", "wrong_inside", "arithmetic", "study", "notebook", "shows"]
 
@@ -147,19 +151,49 @@ def counts(cells: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     return table.reindex(index=order, columns=list(VERDICTS), fill_value=0).rename_axis(columns=None).reset_index()
 
 
+def apart(cells: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The numbers of the five papers, and those of all other sources; without a part that has none."""
+    five = cells["paper"].isin(list(elements.load()))
+    parts = {FIVE: cells[five], OTHERS: cells[~five]}
+    return {name: part for name, part in parts.items() if len(part)}
+
+
 def badge(cells: pd.DataFrame) -> str:
-    """The outcome in one line, for the README."""
-    n = cells["verdict"].value_counts().reindex(list(VERDICTS), fill_value=0)
-    attempted = sum(n[list(ATTEMPTED)])
-    return (
-        f"**{n[MATCH]} of the {attempted} numbers that can be checked against raw data match by rule; "
-        f"{n[DIFFERS]} differ, each for a stated reason.** "
-        f"Counted separately: {n[FITTED]} match only under a fitted choice, {n[NOISE]} lie within the noise of a "
-        f"random pick. Of {len(cells):,} printed numbers, another {n[ARITHMETIC]} follow from other printed numbers, "
-        f"{n[INCONSISTENT]} are contradicted by them where raw data do not decide, {n[DOWNLOAD]:,} need a file "
-        f"that you can download, {n[NEEDS]:,} need data that were never published, {n[DESIGN]} state a design or a "
-        f"fact from which nothing is computed, and {n[NOT_ATTEMPTED]} were not attempted."
-    )
+    """The outcome for the README: a paragraph for the five papers, and one for other sources."""
+    rest = {
+        ARITHMETIC: "follow from other printed numbers",
+        INCONSISTENT: "are contradicted by them where raw data do not decide",
+        DOWNLOAD: "need a file that you can download",
+        NEEDS: "need data that were never published",
+        DESIGN: "state a design or a fact from which nothing is computed",
+        NOT_ATTEMPTED: "were not attempted",
+    }
+    parts = [f"Of all {len(part):,} printed numbers, {_listed(part, rest)}." for part in apart(cells).values()]
+    return "\n\n".join(f"**{outcome}** {part}" for outcome, part in zip(outcomes(cells), parts, strict=True))
+
+
+def outcomes(cells: pd.DataFrame) -> list[str]:
+    """What raw data decide of the numbers of the five papers, and of those of other sources: a sentence each."""
+    words = {
+        SOURCE: "come out under the source's own rule, which is not ours",
+        FITTED: "match only under a fitted choice",
+        NOISE: "lie within the noise of a random pick",
+        DIFFERS: "differ, each for a stated reason",
+    }
+    out = []
+    for name, part in apart(cells).items():
+        n, match = int(part["verdict"].isin(ATTEMPTED).sum()), int((part["verdict"] == MATCH).sum())
+        share = f" ({match / n:.0%})" if n else ""
+        decided = f"{name}: {match:,} of the {n:,} numbers that raw data decide match by rule{share}"
+        out.append("; ".join(filter(None, [decided, _listed(part, words)])) + ".")
+    return out
+
+
+def _listed(cells: pd.DataFrame, words: dict[str, str]) -> str:
+    """How many numbers have each of these verdicts, in words; only those that occur."""
+    n = cells["verdict"].value_counts()
+    counted = [f"{n[verdict]:,} {text}" for verdict, text in words.items() if verdict in n]
+    return " and ".join(filter(None, [", ".join(counted[:-1]), *counted[-1:]]))
 
 
 def read(path: Path) -> pd.DataFrame:

@@ -12,22 +12,25 @@ from judgebook.display.text import Phrases, number
 from judgebook.display.views import Prose, Table
 from judgebook.published import mapping
 from judgebook.published.numbers import select
-from judgebook.published.scoreboard import ARITHMETIC, ATTEMPTED, INCONSISTENT, VERDICTS, counts
-from judgebook.published.verdicts import DIFFERS, FITTED, MATCH, NOISE
+from judgebook.published.scoreboard import ARITHMETIC, ATTEMPTED, FIVE, INCONSISTENT, VERDICTS, apart, counts
+from judgebook.published.verdicts import DIFFERS, FITTED, MATCH, NOISE, SOURCE
 
 _PHRASES = Phrases(__package__)
 #: verdict -> caption of the table that explains it
 EXPLAINED = {
     DIFFERS: "Numbers that differ from the results.",
+    SOURCE: "Numbers that come out under the source's own rule, which is not ours.",
     INCONSISTENT: "Numbers contradicted by other printed numbers, where raw data do not decide.",
     NOISE: "Numbers within the range over random picks.",
     FITTED: "Numbers that match only under a fitted choice.",
 }
 
 
-def by_paper(cells: pd.DataFrame, titles: Mapping[str, str]) -> Table:
-    """Printed numbers of each paper by verdict."""
-    return Table(_counted(counts(cells, ["paper"]), titles), "papers", "Printed numbers by verdict.")
+def by_paper(cells: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[Table]:
+    """Printed numbers of each paper by verdict: the five papers, then other sources."""
+    for name, part in apart(cells).items():
+        key = "papers" if name == FIVE else "sources"
+        yield Table(_counted(counts(part, ["paper"]), titles), key, f"{name}: printed numbers by verdict.")
 
 
 def by_table(counted: pd.DataFrame, titles: Mapping[str, str]) -> Table:
@@ -106,10 +109,11 @@ def side_by_side(
 
 
 _MARKS = (
-    "=: our value is the same; ≈: the same, but only under a fitted choice; (…): our value, which differs. Without raw "
-    "data, →: follows from other printed numbers; !: contradicted by them; no mark: not decided."
+    "=: our value is the same; ≅: the same under the source's own rule, which is not ours; ≈: the same, but only under "
+    "a fitted choice; (…): our value, which differs. Without raw data, →: follows from other printed numbers; !: "
+    "contradicted by them; no mark: not decided."
 )
-_MARK = {MATCH: " =", FITTED: " ≈", ARITHMETIC: " →", INCONSISTENT: " !"}
+_MARK = {MATCH: " =", SOURCE: " ≅", FITTED: " ≈", ARITHMETIC: " →", INCONSISTENT: " !"}
 
 
 def _beside(row: Mapping[str, Any]) -> Cell:

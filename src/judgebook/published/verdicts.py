@@ -3,18 +3,20 @@
 Verdicts (`judge`), from what says most of a number to what says least:
 
 - `match`: equal at the printed decimals, by a rule stated without looking at the value;
+- `match_source`: we define it otherwise, and under the source's own rule it is equal;
 - `match_fitted`: equal only under a choice found by searching for it, which confirms nothing;
 - `within_noise`: a random pick is involved, and the number lies within the range over many;
 - `differs`: there are results, and none of this holds;
 - `needs_download`: there are no results, because a file was not downloaded or not read.
 
-Numbers that rest on the same data stand or fall together (`MappingEntry.together`): where a rule gives only some of
-them, the equality of these is due to rounding, and they do not match by rule.
+A rule that fails most of a table confirms nothing in it. Where it is known which numbers of a table rest on the same
+data (`MappingEntry.together`), as those of a system do, they stand or fall together instead: a rule that gives only
+some of them gives none. In both cases the equality of single numbers is due to rounding, and is no match by rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import TypeVar
@@ -29,9 +31,11 @@ from judgebook.published.mapping import MappingEntry, Reason, Without
 from judgebook.study.result_schema import IDS, KEY_TYPES, statistics
 from judgebook.study.results import Results, where
 
-MATCH, FITTED, NOISE, DIFFERS, DOWNLOAD = "match", "match_fitted", "within_noise", "differs", "needs_download"
+MATCH, SOURCE, FITTED, NOISE = "match", "match_source", "match_fitted", "within_noise"
+DIFFERS, DOWNLOAD = "differs", "needs_download"
 #: verdicts on numbers that have a result, as tables and prose name them
-WORDS = {MATCH: "matches", FITTED: "matches, fitted", NOISE: "within the range over picks", DIFFERS: "differs"}
+WORDS = {MATCH: "matches", SOURCE: "matches under the source's own rule", FITTED: "matches, fitted"}
+WORDS |= {NOISE: "within the range over picks", DIFFERS: "differs"}
 #: (study, notebook) -> its results, None where it did not run
 Sources = Mapping[tuple[str, str], Results | None]
 _Line = TypeVar("_Line", Reason, Without)
@@ -147,17 +151,20 @@ def attempts(
 
 
 def choose(
-    value: float, decimals: int, tried: list[Reproduction], *, together: bool = True
+    value: float, decimals: int, tried: list[Reproduction], failed: Container[int] = ()
 ) -> tuple[str, Reproduction]:
-    """The verdict on a printed number, and the attempt it is based on. Only the first result by rule counts.
+    """The verdict on a printed number, and the attempt it is based on. Only the first result by rule counts, and the
+    source's own where that is ours.
 
-    together : whether the rule also gives the numbers that rest on the same data.
+    failed : `id` of the entries whose rule does not give the numbers that this one stands or falls with.
     """
     half = published.tolerance(decimals) + 1e-9
     with_value = [a for a in tried if not np.isnan(a.value) or not np.isnan(a.low)]
-    by_rule = [first] if (first := first_by_rule(tried)) else []
+    by_rule = rules_of(tried)
+    firm = [a for a in by_rule if id(a.entry) not in failed]
     fitted, ranged = [a for a in with_value if a.entry.fitted], [a for a in with_value if a.entry.ranged]
-    for verdict, candidates in ((MATCH, by_rule if together else []), (FITTED, fitted), (NOISE, ranged)):
+    ours, source = ([a for a in firm if (a is by_rule[0]) == first] for first in (True, False))
+    for verdict, candidates in ((MATCH, ours), (SOURCE, source), (FITTED, fitted), (NOISE, ranged)):
         for a in candidates:
             low, high = (a.low, a.high) if verdict == NOISE else (a.value, a.value)
             if low - half <= value <= high + half:
@@ -165,26 +172,31 @@ def choose(
     return (DIFFERS, (by_rule or with_value)[0]) if with_value else (DOWNLOAD, tried[0])
 
 
-def first_by_rule(tried: list[Reproduction]) -> Reproduction | None:
-    """The first attempt by a rule that gives a result."""
-    return next((a for a in tried if not a.entry.fitted and not a.entry.ranged and not np.isnan(a.value)), None)
+def rules_of(tried: list[Reproduction]) -> list[Reproduction]:
+    """The first attempt by a rule that gives a result, and the first by the source's own where that is another."""
+    rules = [a for a in tried if not a.entry.fitted and not a.entry.ranged and not np.isnan(a.value)]
+    return [*rules[:1], *[a for a in rules[1:] if a.entry.rule and not rules[0].entry.rule][:1]]
 
 
-def _alone(printed: pd.DataFrame, tried: Mapping[object, list[Reproduction]]) -> set[object]:
-    """Index of the printed numbers whose rule does not give all the numbers that rest on the same data."""
-    rules = {i: first for i, attempts in tried.items() if (first := first_by_rule(attempts))}
-    cells = printed.loc[list(rules)]
-    ours = pd.Series([a.value for a in rules.values()], index=cells.index, dtype=float)
-    wrong = set(cells.index[~published.agrees(cells["value"], cells["decimals"], ours)])
-    out, companions = set(), {}
-    for i, a in rules.items():
-        if a.entry.together:
-            pattern = a.entry.together.format(**printed.loc[i, published.PLACE])
-            key = (printed.at[i, "paper"], pattern)
-            if key not in companions:
-                companions[key] = set(published.select(printed, *key).index)
-            if wrong & companions[key]:
-                out.add(i)
+def _failed(printed: pd.DataFrame, tried: Mapping[object, list[Reproduction]]) -> dict[object, set[int]]:
+    """Index of printed numbers -> `id` of the entries whose rule fails most of the element or, where that is declared,
+    some of the numbers that rest on the same data."""
+    rows = [(i, a.value, a.entry) for i, attempts in tried.items() for a in rules_of(attempts)]
+    frame = pd.DataFrame(rows, columns=["cell", "ours", "entry"]).assign(rule=lambda f: f["entry"].map(id))
+    frame = frame.join(printed, on="cell")
+    frame["wrong"] = ~published.agrees(frame["value"], frame["decimals"], frame["ours"].astype(float))
+    apart = frame["entry"].map(lambda entry: not entry.together)
+    frame["fails"] = apart & (frame.groupby(["element", "rule"])["wrong"].transform("mean") > 0.5)
+    out: dict[object, set[int]] = {i: set() for i in tried}
+    wrong = {(cell, entry.rule != "") for cell, entry in frame.loc[frame["wrong"], ["cell", "entry"]].to_numpy()}
+    companions: dict[tuple[str, str], list] = {}
+    for r in frame.itertuples():
+        together = r.entry.together and r.entry.together.format(**printed.loc[r.cell, published.PLACE])
+        if together and (r.paper, together) not in companions:
+            companions[r.paper, together] = list(published.select(printed, r.paper, together).index)
+        some = together and any((i, r.entry.rule != "") in wrong for i in companions[r.paper, together])
+        if r.fails or some:
+            out[r.cell].add(r.rule)
     return out
 
 
@@ -211,15 +223,18 @@ def judge(results: Sources, printed: pd.DataFrame, papers: Iterable[mapping.Mapp
     files: dict[tuple[str, str | None], str] = {
         (p.paper, study): file for p in papers for study, file in p.needs.items()
     }
-    alone, rows = _alone(printed, tried), {}
+    failed, rows = _failed(printed, tried), {}
     for i, cell in printed.loc[[i for i in printed.index if i in tried]].iterrows():
-        verdict, a = choose(cell["value"], cell["decimals"], tried[i], together=i not in alone)
+        verdict, a = choose(cell["value"], cell["decimals"], tried[i], failed[i])
         beyond = 0.0  # how far the range over picks reaches on the side of the printed number
         if a.entry.ranged:
             beyond = a.high - a.value if cell["value"] > a.value else a.value - a.low
+        equal = verdict == DIFFERS and published.agrees(cell["value"], cell["decimals"], a.value)
+        by_chance = "Ours is equal by rounding: the rule fails most of what it applies to." if equal else ""
         needs = a.entry.needs or files.get((cell["paper"], a.entry.study))
         why = {
-            MATCH: a.entry.basis and f"Based on {a.entry.basis}.",
+            MATCH: a.entry.rule or (a.entry.basis and f"Based on {a.entry.basis}."),
+            SOURCE: a.entry.rule,
             FITTED: a.entry.fitted,
             NOISE: f"range over {a.entry.ranged}",
             DOWNLOAD: needs or f"no such result: run `{project.command()} --study {a.entry.study}`",
@@ -228,7 +243,7 @@ def judge(results: Sources, printed: pd.DataFrame, papers: Iterable[mapping.Mapp
             **{"here": a.value, "low": a.low, "high": a.high, "ci_low": a.ci_low, "ci_high": a.ci_high},
             "tolerance": published.tolerance(cell["decimals"]) + beyond,
             "verdict": verdict,
-            "note": why.get(verdict, reasons[i].note if i in reasons else a.entry.note),
+            "note": why.get(verdict, f"{reasons[i].note if i in reasons else a.entry.note} {by_chance}".strip()),
             **{"study": a.entry.study, "notebook": a.entry.notebook, "shows": a.entry.shows, "entry": a.entry},
         }
     judged = pd.DataFrame.from_dict(rows, orient="index", columns=JUDGED)
@@ -265,5 +280,5 @@ def beside(results: Results, study: str, notebook: str) -> pd.DataFrame:
 def tally(cells: pd.DataFrame) -> pd.DataFrame:
     """How many numbers of each element and panel have each verdict: one row each, in the order of `cells`."""
     counts = cells.groupby(["element", "panel"], sort=False)["verdict"].value_counts().unstack(fill_value=0)  # noqa: PD010
-    order = [v for v in (MATCH, FITTED, NOISE, DIFFERS, DOWNLOAD) if v in counts]
+    order = [v for v in (*WORDS, DOWNLOAD) if v in counts]
     return counts[order].assign(cells=counts.sum(axis=1)).reset_index().rename_axis(columns=None)

@@ -36,7 +36,7 @@ checks:
   - {id: best, says: "Best:", rule: count, target: Text/s/best/n, use: {x: T1/s/*/k1}, relation: ">", versus: "T1/s/{row}/!k1|all"}
   - {id: systems, says: "Systems:", rule: distinct, target: Text/s/systems/n, use: {x: T1/s/*/all}, field: row}
   - {id: moved, says: "Moved:", rule: reordered, each: T5/s/a/whole, use: {x: T5/s/*/whole, y: T2/p/*/whole, order: T6/s/*/all}}
-  - {id: weighted, says: "{row}:", rule: weights, target: T7/s/all/*, use: {x: "T7/s/!all/{column}", total: Text/s/weights/n}}
+  - {id: weighted, says: "{row}:", rule: weights, target: T7/s/all/*, use: {x: "T7/s/!all/{column}", total: Text/s/weights/n}, assumes: a search}
   - {id: parts, says: "{row}:", rule: homogeneous, each: T8/s/share/a, use: {x: T8/s/share/*, n: T8/s/n/*}}
   - {id: power, says: "Power:", rule: power, test: t, target: Text/s/power/p, use: {effect: Text/s/power/d, n: Text/s/power/n, alpha: Text/s/power/alpha}}
   - {id: unprinted, says: "Not printed:", rule: unprinted, target: Text/s/power/d}
@@ -207,6 +207,8 @@ def test_what_is_determined_follows_and_what_is_wrong_contradicts(folder):
     # products of rounded factors, orders, searched weights and GRIM leave room
     for check in ("whole", "grim", "weighted", "power"):
         assert verdicts[check] == ["consistent_with"]
+    wrong = report.audit(changed(frame, *ERRORS["weighted"]), folder).arithmetic
+    assert "contradicts" not in set(wrong.loc[wrong["check"] == "weighted", "verdict"])
     wrong = report.audit(changed(frame, *ERRORS["mean"]), folder).arithmetic
     row = wrong[(wrong["check"] == "mean") & (wrong["row"] == "c")].iloc[0]
     assert row["verdict"] == "contradicts"

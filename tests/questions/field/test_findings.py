@@ -5,11 +5,12 @@ import statistics
 from collections import defaultdict
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
 from judgebook.questions.field import analysis, reading
-from judgebook.questions.planning.assumed.alike import nested
+from judgebook.questions.planning.assumed.alike import nested, once
 from judgebook.statistics.intervals import Sampling
 
 SAMPLING = Sampling(n_resamples=2000, confidence=0.95, seed=1)
@@ -51,6 +52,24 @@ def resampled(values, statistic, n=4000):
     return np.nanquantile(drawn, [0.025, 0.975])
 
 
+def kleinman(pairs):
+    """Weights by the F of an analysis of variance of single claims, 1 for those that stand."""
+    claims = [np.repeat([1.0, 0.0], [int(k), int(n - k)]) for k, n in pairs]
+    n = np.array([len(c) for c in claims])
+    f, size = stats.f_oneway(*claims).statistic, (n.sum() - (n**2).sum() / n.sum()) / (len(n) - 1)
+    return n / (1 + (n - 1) * np.clip((f - 1) / (f - 1 + size), 0, 1))
+
+
+def test_the_same_answers_under_two_names_count_once(tables_read):
+    """And where a share rests on claims alike in all studies, they are pooled; where each study has one, averaged."""
+    labels = tables_read[1]
+    again = labels.loc[labels.index.difference(once(*tables_read[1:]).index)]
+    assert again[["study", "corpus", "label", "main"]].to_numpy().tolist() == [["d2t_bws", "lab1", "coherence", 0]]
+    alike = pd.DataFrame({"stand": [5, 50], "of": [10, 100]})
+    assert analysis.weights(alike).tolist() == [10, 100]
+    assert analysis.weights(alike.assign(of=1, stand=[0, 1])).tolist() == [1, 1]
+
+
 @pytest.mark.parametrize("against", ["dialogues", "annotators", "rerun"])
 def test_shares_of_claims_that_stand(results, lines, against):
     stand, of = defaultdict(float), defaultdict(int)
@@ -60,14 +79,17 @@ def test_shares_of_claims_that_stand(results, lines, against):
             of[value["study"]] += int(value["n"])
     pairs = [(stand[s], of[s]) for s in of if of[s]]
     mean, pooled = (finding(results, f"stand_{against}", summary) for summary in ("mean", "pooled"))
-    assert mean["estimate"] == pytest.approx(statistics.mean(k / n for k, n in pairs))
+    counts = kleinman(pairs)
+    assert mean["estimate"] == pytest.approx(np.average([k / n for k, n in pairs], weights=counts))
+    assert max(counts) / min(counts) < max(n for _, n in pairs) / min(n for _, n in pairs)
     assert pooled["estimate"] == pytest.approx(sum(k for k, _ in pairs) / sum(n for _, n in pairs))
     assert [mean["n_clusters"], pooled["n"]] == [len(pairs), sum(n for _, n in pairs)]
     if len(pairs) < analysis.FEWEST:
         assert mean[["ci_low", "ci_high"]].isna().all()
         assert mean["note"] == f"{len(pairs)} studies are too few for an interval"
         return
-    low, high = resampled(pairs, lambda x: (x[:, 0] / x[:, 1]).mean())  # BCa moves it away from the bound at 1
+    weighted = np.column_stack([pairs, counts])  # BCa moves the interval away from the bound at 1
+    low, high = resampled(weighted, lambda x: np.average(x[:, 0] / x[:, 1], weights=x[:, 2]))
     assert [mean["ci_low"], mean["ci_high"]] == pytest.approx([low, high], abs=0.06)
 
 

@@ -201,7 +201,7 @@ def _write_front(folder: Path) -> None:
     if large := [s for s in present if s in AT_LARGE]:
         lines = [f"- [{plain(params.load(s).title)}]({s}/README.md): {AT_LARGE[s]}." for s in large]
         parts += ["## Evaluations at large", "\n".join(lines)]
-    about = [f"- [{plain(params.load(s).title)}]({s}/README.md)" for s in across]
+    about = [f"- [{plain(params.load(s).title)}]({s}/README.md){_outcomes(folder / s)}" for s in across]
     if elements.REGISTRY.is_file():
         about.append(f"- [{elements.TITLE}]({PAPERS})")
         _put(folder / PAPERS, papers(folder).encode())
@@ -212,6 +212,13 @@ def _write_front(folder: Path) -> None:
     if readme.is_file():
         table = front.table(folder, studies, f"{folder.name}/")
         _put(readme, front.between_markers(readme.read_text(encoding="utf-8"), table).encode())
+
+
+def _outcomes(folder: Path) -> str:
+    """What became of printed numbers, where a study says so: a line for the five papers, and one for other sources."""
+    path = folder / scoreboard_page.CSV
+    outcomes = scoreboard.outcomes(scoreboard.read(path)) if path.is_file() else []
+    return "".join(f"\n  - {outcome}" for outcome in outcomes)
 
 
 def _single(folder: Path, study: str) -> str:

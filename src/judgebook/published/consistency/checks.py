@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from judgebook.published import elements
 from judgebook.published import numbers as published
 from judgebook.published.consistency.rules import RULES, Outcome
 from judgebook.study.yaml_file import read
@@ -77,6 +78,8 @@ class PrintedCheck(_Strict):
         for name in self._arguments:
             if name not in (*_GIVEN, *self.use) and getattr(self, name, None) is None:
                 raise ValueError(f"{self.id}: rule {self.rule!r} needs {name!r}")
+        if self.rule == "weights" and not self.assumes:
+            raise ValueError(f"{self.id}: weights are chosen to fit, and `assumes` must say so")
         return self
 
 
@@ -121,7 +124,7 @@ class Conventions(_Strict):
 
 
 def load(folder: Path = published.FOLDER) -> tuple[Conventions, list[Paper]]:
-    """The conventions, and the checks of every paper, sorted by title.
+    """The conventions, and the checks of every paper: the five papers, then other sources, each sorted by title.
 
     Raises ValueError naming the file and what is wrong in it.
     """
@@ -133,4 +136,5 @@ def load(folder: Path = published.FOLDER) -> tuple[Conventions, list[Paper]]:
         unknown = [c.id for c in paper.checks if c.word and c.word not in conventions.words]
         if twice or unknown:
             raise ValueError(f"{paper.paper}_checks.yaml: ids given twice: {twice}; unknown words in: {unknown}")
-    return conventions, sorted(papers, key=lambda p: p.title)
+    five = elements.load()
+    return conventions, sorted(papers, key=lambda p: (p.paper not in five, p.title))

@@ -1,6 +1,7 @@
 """What human evaluations are like: the results of notebook 92, from the tables of the atlas.
 
-A study counts once: labels of one study share annotators and dialogues, and studies are what is resampled.
+A study counts once: labels of one study share annotators and dialogues, and studies are what is resampled. A share of
+few claims says little: means of shares are weighted for that (`weights`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from judgebook.questions.planning.assumed.alike import form, nested, variances
+from judgebook.questions.planning.assumed.alike import form, nested, once, variances
 from judgebook.statistics.correlation import weighted_correlations
 from judgebook.statistics.intervals import Sampling
 from judgebook.statistics.resampling import bootstrap_sums, bootstrap_weights, ratio_interval
@@ -43,7 +44,8 @@ def labelled(labels: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
     judgements are already those of several people, which say nothing of agreement and variance. `different` is added:
     the share of pairs of systems that are shown to differ.
     """
-    kept = labels[(labels["main"] == 1) & (labels["aggregated"] == 0)].assign(form=form, none="all")
+    kept = once(labels, values)
+    kept = kept[(kept["main"] == 1) & (kept["aggregated"] == 0)].assign(form=form, none="all")
     kept = kept[[*KEYS, *MODERATORS, "none"]]
     rows = values[values["estimate"].notna()].merge(kept, on=KEYS)
     pairs = rows[(rows["statistic"] == "pairs_different") & (rows["n"] > 0)]
@@ -134,13 +136,32 @@ def claims(labels: pd.DataFrame, values: pd.DataFrame, against: str) -> pd.DataF
     return sums[sums["of"] > 0]
 
 
+def weights(of: pd.DataFrame) -> np.ndarray:
+    """What each study counts in the mean of shares: n / (1 + (n - 1) rho) of n claims, whose variance, up to a factor,
+    is the reciprocal, rho being the correlation of claims of a study.
+
+    of : of `claims`. Weights: Kleinman 1973, JASA 68, 46-54; rho: the analysis-of-variance estimator (Donner 1986,
+    International Statistical Review 54, 67-82), from 0 to 1. Where no study has two claims, all count the same.
+    """
+    n, stand = of["of"].to_numpy(float), of["stand"].to_numpy(float)
+    k, total = len(n), n.sum()
+    if k < 2 or total == k:
+        return np.ones(k)
+    between = (n * (stand / n - stand.sum() / total) ** 2).sum() / (k - 1)
+    within = (stand * (n - stand) / n).sum() / (total - k)
+    size = (total - (n**2).sum() / total) / (k - 1)
+    spread = between + (size - 1) * within
+    rho = float(np.clip((between - within) / spread, 0, 1)) if spread > 0 else 0.0
+    return n / (1 + (n - 1) * rho)
+
+
 def _stand(labels: pd.DataFrame, values: pd.DataFrame, sampling: Sampling) -> Iterator[dict[str, Any]]:
     stand = {against: claims(labels, values, against) for against in STAND}
     both = stand["dialogues"].index.intersection(stand["annotators"].index)
     summaries = [(against, summary, of) for against, of in stand.items() for summary in ("mean", "pooled")]
     for against, summary, of in [*summaries, ("dialogues", "both", stand["dialogues"].loc[both])]:
-        share = of["stand"] / of["of"]
-        sums = of.to_numpy(float) if summary == "pooled" else np.stack([share, np.ones(len(of))], 1)
+        share, counts = of["stand"] / of["of"], weights(of)
+        sums = of.to_numpy(float) if summary == "pooled" else np.stack([share * counts, counts], 1)
         row: dict[str, Any] = {"statistic": "field_finding", "finding": f"stand_{against}", "summary": summary}
         if len(of) < FEWEST:
             sums = sums.sum(axis=0)

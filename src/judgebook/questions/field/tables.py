@@ -17,7 +17,8 @@ def findings(results: Results) -> Table:
     out = out.assign(Value=cells.intervals(rows), Studies=rows["n_clusters"])
     caption = (
         "The five findings. Brackets hold 95% intervals over studies, which are resampled; of fewer than five, there is"
-        " none. Pooled counts every claim alike, mean every study, both those where annotators can be a sample."
+        " none. Pooled counts every claim alike; in the mean, studies with few claims count less; both is the mean of"
+        " those studies where annotators can be a sample."
     )
     return Table(out, "five", caption)
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from judgebook.extras.atlas import declared
 from judgebook.extras.atlas.standing.words import FEWEST
-from judgebook.questions.planning.assumed.alike import form
+from judgebook.questions.planning.assumed.alike import form, once
 from judgebook.study.labels import Label
 
 _KEYS = ["study", "corpus", "group", "method", "label"]
@@ -62,6 +62,7 @@ def strips(
     where it is not known. labels : of the study.
     """
     public = atlas[0][(atlas[0]["aggregated"] == 0) & ~atlas[0]["study"].isin(own[0]["study"])]
+    public = once(public, atlas[1])
     public, mine = (_with_values(*tables) for tables in ((public, atlas[1]), (own[0][own[0]["main"] == 1], own[1])))
     by_id = {(label.method, label.id): label for label in labels}
     out = []

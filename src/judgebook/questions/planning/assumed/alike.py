@@ -25,6 +25,7 @@ _QUANTILES = (np.arange(100) + 0.5) / 100
 #: of the variance of one judgement, by what varies
 _SHARED = ("variance_session", "variance_dialogue", "variance_item")
 _ALONE = ("variance_annotator", "variance_annotator_of_system", "variance_residual")
+_KEYS = ["study", "corpus", "group", "method", "label"]
 
 
 def form(labels: pd.DataFrame) -> pd.Series:
@@ -73,6 +74,17 @@ def log_variances(labels: pd.DataFrame, values: pd.DataFrame, annotators: int) -
     return out.reset_index()[["study", "log_variance"]]
 
 
+def once(labels: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
+    """Labels of the atlas without answers that another study has, too: where the components of variance of labels of
+    two studies are the same to all digits, the label stays from which its study answers."""
+    parts = values[values["statistic"].isin([*_SHARED, *_ALONE]) & (values["estimate"] > 0)].sort_values("statistic")
+    same = parts.groupby(_KEYS)["estimate"].agg(tuple).rename("same").reset_index()
+    same = same[same["same"].map(len) > 2].merge(labels[[*_KEYS, "main"]], on=_KEYS)
+    same = same.sort_values("main", ascending=False, kind="stable")
+    again = same[same.duplicated("same") & (same["study"] != same.groupby("same")["study"].transform("first"))]
+    return labels[~pd.MultiIndex.from_frame(labels[_KEYS]).isin(pd.MultiIndex.from_frame(again[_KEYS]))]
+
+
 def variances(labels: pd.DataFrame, values: pd.DataFrame, annotators: int) -> pd.Series:
     """Variances of values of dialogues, each the mean of so many annotators of its own, by label, in squared widths of
     the scale; labels for which it is not known are left out.
@@ -82,11 +94,10 @@ def variances(labels: pd.DataFrame, values: pd.DataFrame, annotators: int) -> pd
     say what further annotators average out, and counts for one only.
     """
     names = [*_SHARED, *_ALONE]
-    keys = ["study", "corpus", "group", "method", "label"]
-    labels = labels[labels["aggregated"] == 0]
+    labels = once(labels[labels["aggregated"] == 0], values)
     part = values[values["statistic"].isin(names)]
-    wide = part.pivot_table(index=keys, columns="statistic", values="estimate", aggfunc="first")
-    known = labels.set_index(keys).join(wide.reindex(columns=names), how="inner")
+    wide = part.pivot_table(index=_KEYS, columns="statistic", values="estimate", aggfunc="first")
+    known = labels.set_index(_KEYS).join(wide.reindex(columns=names), how="inner")
     known = known[known["variance_residual"].notna() & ((annotators == 1) | (known["twice"] > 0))].fillna(
         dict.fromkeys(names, 0.0)
     )
