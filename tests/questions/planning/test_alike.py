@@ -91,7 +91,7 @@ def test_components_add_up_to_the_variance_of_a_value_by_three_people():
     keys = ["corpus", "group", "method", "label"]
     wide = own.pivot_table(index=keys, columns="statistic", values="estimate")
     of_people = ("variance_annotator", "variance_annotator_of_system", "variance_residual")
-    shared = sum(wide[c].fillna(0) for c in wide if c in ("variance_session", "variance_dialogue", "variance_item"))
+    shared = sum(wide[c].fillna(0) for c in wide if c in ("variance_session", "variance_dialogue"))
     people = sum(wide[c].fillna(0) for c in wide if c in of_people)
     ends = labels[labels["study"] == "finch2024"].set_index(keys)
     wanted = (shared + people / 3) / (ends["high"] - ends["low"]) ** 2

@@ -23,7 +23,7 @@ FEWEST = 5
 #: quantiles of what the next study may be like
 _QUANTILES = (np.arange(100) + 0.5) / 100
 #: of the variance of one judgement, by what varies
-_SHARED = ("variance_session", "variance_dialogue", "variance_item")
+_SHARED = ("variance_session", "variance_dialogue")
 _ALONE = ("variance_annotator", "variance_annotator_of_system", "variance_residual")
 _KEYS = ["study", "corpus", "group", "method", "label"]
 
