@@ -44,9 +44,9 @@ def tests(evidence: Evidence) -> dict[str, pd.DataFrame]:
             for over, rows in (("dialogues", alone), ("annotators", both)):
                 adjusted = adjust_rows(rows, ["label"], "systems of one label")
                 out[over].append(adjusted.assign(corpus=one.corpus, group=one.group))
-    return {
-        over: pd.concat(frames).reindex(columns=[*CELL, "system", "system_b", *_TESTED]) for over, frames in out.items()
-    }
+    keys = [*CELL, "system", "system_b"]  # texts also where there is no row
+    tables = {over: pd.concat(frames).reindex(columns=[*keys, *_TESTED]) for over, frames in out.items()}
+    return {over: table.astype(dict.fromkeys(keys, "str")) for over, table in tables.items()}
 
 
 def _systems(evidence: Evidence) -> list[str]:
