@@ -1,7 +1,9 @@
 """Notebook 02: what was collected, and at what cost?"""
 
+from functools import cached_property
+
 from judgebook.annotations.summary import workload
-from judgebook.display.names import display_names
+from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import nothing_because, something
 from judgebook.published import comparison
@@ -15,20 +17,24 @@ class Page(NotebookPage):
     ) -> None:
         name, planned = "02_collection_stats", planned_dialogues
         super().__init__(name, study, run_id, hourly_rate=hourly_rate, planned_dialogues=planned)
-        self.annotations, dialogues = self.evaluated("annotations"), self.evaluated("dialogues")
-        self.names = in_order(display_names(self.study, self.annotations, dialogues), self.study, self.annotations)
+        self.annotations, self.dialogues = self.evaluated("annotations"), self.evaluated("dialogues")
         self.costs = self.study.costs
         self.times = costs.minutes(self.evaluated("work_units"), self.annotations)
         self.results = self.analysed(
             analysis.collection,
             self.annotations,
-            dialogues,
+            self.dialogues,
             self.times,
             self.labels,
             self.costs,
             confidence=self.study.bootstrap.confidence,
         )
         self.run.save_results(self.results)
+
+    @cached_property
+    def names(self) -> DisplayNames:
+        names = display_names(self.study, self.annotations, self.dialogues)
+        return in_order(names, self.study, self.annotations)
 
     def findings(self) -> Section:
         paid = self.study.quality_control.payment is not None

@@ -1,6 +1,8 @@
 """Notebook 17: can this design answer the questions?"""
 
-from judgebook.display.names import display_names
+from functools import cached_property
+
+from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.questions.design import analysis, figures, findings, tables
 from judgebook.questions.performance.arrangement import best_first
@@ -10,7 +12,6 @@ class Page(NotebookPage):
     def __init__(self, study: str, run_id: str | None) -> None:
         super().__init__("17_design_check", study, run_id)
         annotations = self.run.read("annotations")
-        self.names = best_first(display_names(self.study, annotations), self.run)
         examined = self.analysed(
             analysis.examine,
             annotations,
@@ -25,6 +26,10 @@ class Page(NotebookPage):
         )
         self.results = analysis.store(examined, annotations)
         self.run.save_results(self.results)
+
+    @cached_property
+    def names(self) -> DisplayNames:
+        return best_first(display_names(self.study, self.run.read("annotations")), self.run)
 
     def findings(self) -> Section:
         yield findings.headline(self.results, self.names)

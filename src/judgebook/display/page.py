@@ -17,6 +17,7 @@ from judgebook.display.views import Prose, Section
 from judgebook.execution.kept import kept
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params, store
+from judgebook.study.results import Results
 
 __all__ = ["NotebookPage", "Section"]
 P = ParamSpec("P")
@@ -57,9 +58,10 @@ class NotebookPage(metaclass=_Timed):
     for each section, which gives what `show` shows there.
 
     run : the notebook and where it writes. study : the YAML, with the notebook's parameters in place of its values.
-    labels : those of the study, in the order of figures. seconds : how long it took to make.
+    labels : those of the study, in the order of figures. results : what it stores. seconds : how long it took to make.
     """
 
+    results: Results
     seconds = 0.0
 
     def __init__(

@@ -21,7 +21,7 @@ from judgebook.sources import json_text
 from judgebook.sources.accounts import physical, summaries
 from judgebook.sources.adapters.options.records import is_table
 from judgebook.sources.files import REPEATED, as_table, read_csv, read_text, unpacked_at_most
-from judgebook.sources.foreign import child
+from judgebook.sources.foreign import child, tasks
 from judgebook.sources.reading import Counts
 from judgebook.sources.rows import eval_logs
 from judgebook.study import limits, paths
@@ -195,7 +195,14 @@ def holds_lists(path: Path, name: str) -> bool:
     return any(pa.types.is_nested(c.type) and c.null_count < len(c) for c in _parquet(path, name).columns)
 
 
-def _parquet(path: Path, name: str) -> pa.Table:
+def keep(path: Path) -> None:
+    """Read a Parquet file that this process wrote, which needs no child, for those who ask for it next."""
+    content = tasks.parquet(str(path), limits.COLUMNS, limits.LISTED)
+    if isinstance(content, bytes):  # else the child will say what is wrong
+        _parquet(path, path.name, content)
+
+
+def _parquet(path: Path, name: str, content: bytes | None = None) -> pa.Table:
     """A Parquet file as it is now; it is asked for several times, and a child takes most of the time of a small one."""
     with suppress(OSError):
         now = path.stat()
@@ -204,7 +211,8 @@ def _parquet(path: Path, name: str) -> pa.Table:
             return _kept[state]
     hint = {"hint": "export it again", "large": "export it as CSV"}
     table = pa.ipc.open_stream(
-        child.of_file("parquet", path, name, "a Parquet file", **hint, columns=limits.COLUMNS, listed=limits.LISTED)
+        content
+        or child.of_file("parquet", path, name, "a Parquet file", **hint, columns=limits.COLUMNS, listed=limits.LISTED)
     ).read_all()
     _kept.clear()
     if table.nbytes <= _KEPT:

@@ -10,6 +10,7 @@ import difflib
 import os
 import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -127,6 +128,7 @@ def names() -> list[str]:
     return sorted(stems - {"defaults"})
 
 
+@cache
 def defaults() -> dict:
     """What `params/defaults.yaml` gives every study."""
     return _read(ROOT / "params" / "defaults.yaml")[0]

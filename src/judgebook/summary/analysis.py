@@ -34,6 +34,7 @@ from judgebook.summary.evidence import (
     Evidence,
     first_part,
     of_main,
+    once,
     parts,
 )
 
@@ -47,6 +48,7 @@ PLAIN = 0.05
 RELIABLE, DOUBTFUL, TOO_FEW = "reliable", "doubtful", "too few data"
 
 
+@once
 def order(evidence: Evidence) -> ResultRows:
     """Every evaluation's order of the systems, that of the first answer first: `performance.leading.order`."""
     one = first_part(evidence)
@@ -54,6 +56,7 @@ def order(evidence: Evidence) -> ResultRows:
     return leading.order(evidence.results[PERFORMANCE], every)
 
 
+@once
 def labels(evidence: Evidence) -> ResultRows:
     """Agreement on every label that was judged twice, with `verdict`, and `counts`: whether the label says which system
     is better, as all are said to where none does.
@@ -167,6 +170,7 @@ def _least_p(evidence: Evidence, rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(out, columns=["p", "group", "size"])
 
 
+@once
 def sample(evidence: Evidence) -> dict[str, Any]:
     """How many comparisons of the main run and group were decided, and what difference could have been detected.
 

@@ -8,9 +8,10 @@ import pandas as pd
 
 from judgebook.questions.performance.analysis import chosen
 from judgebook.summary.answers.parts import Stage
-from judgebook.summary.evidence import Evidence, first_part, of_part
+from judgebook.summary.evidence import Evidence, first_part, of_part, once
 
 
+@once
 def stages(evidence: Evidence) -> list[Stage]:
     """Who judged in all corpora (where there are pilots and others), was enrolled (where some did not answer),
     answered, passed quality control (where there is one), was used for the first answer; and models that judged."""

@@ -6,10 +6,11 @@ one population of annotators (`annotations.population`): others like those who j
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
+from typing import TypeVar
 
 import pandas as pd
 
@@ -26,6 +27,7 @@ from judgebook.study.params import Study
 from judgebook.study.results import ResultRows, Results, where
 from judgebook.study.schema import ALL_RUNS, ANNOTATIONS, Annotations
 
+T = TypeVar("T")
 COST, AGREEMENT = "02_collection_stats", "03_iaa"
 PERFORMANCE, GROUPS, REPEAT = "07_bot_performance", "08_group_effects", "10_quality_control"
 JUDGES = "13_judges"
@@ -99,6 +101,19 @@ class Evidence:
     @property
     def confidence(self) -> float:
         return self.study.bootstrap.confidence
+
+
+def once(function: Callable[[Evidence], T]) -> Callable[[Evidence], T]:
+    """The same function of an Evidence, which never changes, computed once."""
+
+    @wraps(function)
+    def found(evidence: Evidence) -> T:
+        known: dict[str, T] = evidence.__dict__.setdefault("_once", {})
+        if function.__name__ not in known:
+            known[function.__name__] = function(evidence)
+        return known[function.__name__]
+
+    return found
 
 
 def read(study: str, reasons: Mapping[str, str], *, computed: bool = True) -> Evidence:

@@ -93,6 +93,7 @@ def test_a_frame_is_answered(audited):
     assert len(audited.frames["annotations"]) == len(judgements())
     assert yaml.safe_load(audited.yaml.read_text(encoding="utf-8"))["labels"]["quality"]["direction"] == 1
     assert "<script" not in audited._repr_html_()
+    assert all((audited.folder / name).is_file() for name in FILES[:3]), "drawn when they are asked for"
 
 
 def test_what_is_stated_of_a_label_is_not_asked(tmp_path):

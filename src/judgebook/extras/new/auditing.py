@@ -122,7 +122,7 @@ def audit(
     """
     from judgebook.pipeline.audit.computing import output_below
     from judgebook.pipeline.audit.result import Audit, Frames
-    from judgebook.pipeline.audit.writing import audited
+    from judgebook.pipeline.audit.writing import unwritten
     from judgebook.study.stored import open_study
 
     roles, scores = roles_of(item, annotator, system, seconds=seconds).named, columns_of(score)
@@ -133,9 +133,11 @@ def audit(
             draft = drafted(source, where, roles | said(scores), labels or {}, ())
             path = save(draft, where / f"{study_key(source)}.yaml")
         with output_below(where):
-            first, rows = audited(path, [], lambda step: None)
+            first, rows, write = unwritten(path, [], lambda step: None)
             frames = Frames(open_study(path.stem))
+            if folder:
+                write()
         remove_with(frames, None if folder else where)
     if failed := [f"{row.name}: {row.reason}" for row in rows if row.state == "failed"]:
         warnings.warn(f"analyses failed, and the other answers stand without them: {'; '.join(failed)}", stacklevel=2)
-    return Audit(where, path, frames, first.evidence.study.open_questions, first)
+    return Audit(path, frames, first.evidence.study.open_questions, where, first, write)

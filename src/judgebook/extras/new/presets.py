@@ -228,8 +228,10 @@ def _ticked(read: Records, path: str, table: bool) -> set[str]:
 
 def values_at(read: Records, path: str, table: bool) -> list[str]:
     """What stands at a path in the first records: texts and numbers only."""
-    walk, steps = Look(), paths.parse(path, table=table)
-    values = [v for r in read.records[:MOST] if isinstance(r, dict) for v, _, _ in walk.each(r, steps, "", {})]
+    walk, steps, records = Look(), paths.parse(path, table=table), read.records[:MOST]
+    if table and not [*walk.each(records[0] if records else {}, steps[:1], "", {})]:  # rows have the same columns
+        return []
+    values = [v for r in records if isinstance(r, dict) for v, _, _ in walk.each(r, steps, "", {})]
     return [text for v in values if not isinstance(v, dict | list) and (text := scalar(v)) not in (None, "")]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -118,11 +118,19 @@ class Audit:
     confidence : level of the intervals, between 0 and 1.
     """
 
-    folder: Path
     yaml: Path
     frames: Frames
     questions: Mapping[str, str]
+    _folder: Path = field(repr=False)
     _first: FirstPage = field(repr=False)
+    _write: Callable[[], None] = field(repr=False)
+
+    @property
+    def folder(self) -> Path:
+        """Page and text are drawn when their folder is first asked for."""
+        with output_below(self._folder):
+            self._write()
+        return self._folder
 
     @property
     def confidence(self) -> float:
@@ -146,7 +154,7 @@ class Audit:
     @property
     def figures(self) -> dict[str, Figure]:
         """The figure of each answer that has one, by the index of `answers`."""
-        return {answer.key: answer.plot.fig for answer in self._first.answers if answer.plot}
+        return {answer.key: answer.plot.fig for answer in self._first.answers if answer.plot and self.folder}
 
     def __str__(self) -> str:
         from judgebook.pipeline.audit.writing import printed

@@ -6,8 +6,10 @@ import re
 import textwrap
 from collections.abc import Callable, Collection, Iterator
 from datetime import date
+from functools import cache
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 from markupsafe import Markup
 
 from judgebook import __version__, project
@@ -37,22 +39,41 @@ def audited(path: Path, values: list[str], say: Callable[[str], None]) -> tuple[
 
     Raises ParamsError for a wrong YAML, DataError for wrong data.
     """
+    first, rows, write = unwritten(path, values, say)
+    write()
+    return first, rows
+
+
+def unwritten(
+    path: Path, values: list[str], say: Callable[[str], None]
+) -> tuple[FirstPage, list[Row], Callable[[], None]]:
+    """The same, and what writes page and text (once), which takes a fifth of the time."""
     nodes, rows = analysed(path, values, say)
     job = _job(nodes, rows, path, values)
     first = rendering.first_page(job)
-    rendering.draw(job, first)
-    text = _PHRASES.say(
+    for answer in first.answers:
+        plt.close(answer.plot.fig if answer.plot else None)  # else Jupyter shows it
+
+    @cache
+    def write() -> None:
+        rendering.draw(job, first)
+        rendering.write(job.target.with_name(MARKDOWN), f"{_text(job, first)}\n")
+
+    return first, rows, write
+
+
+def _text(job: IndexJob, first: FirstPage) -> str:
+    before = first.before
+    return _PHRASES.say(
         "document",
-        title=nodes.study.title,
+        title=job.shared.title,
         preface=[Markup(f"{first.preface.used}."), Markup(first.preface.whom)] if first.preface else [],
-        unconfirmed=first.before.unconfirmed if first.before else (),
-        findings=[(Markup(w), Markup(c), t) for w, c, t in first.before.findings] if first.before else [],
-        note=first.before.note if first.before else "",
+        unconfirmed=before.unconfirmed if before else (),
+        findings=[(Markup(w), Markup(c), t) for w, c, t in before.findings] if before else [],
+        note=before.note if before else "",
         answers=[(answer.question, Markup(answer.text)) for answer in first.answers],
         made=[(name, Markup(f"`{value}`")) for name, value in job.made],
     )
-    rendering.write(job.target.with_name(MARKDOWN), f"{text}\n")
-    return first, rows
 
 
 def answered(

@@ -102,7 +102,7 @@ def contexts(part: Evaluation) -> PricedFacts:
     a, b = np.triu_indices(len(systems), 1)
     low = common < OVERLAP
     in_blocks = (loads > 0).sum(axis=1).value_counts(normalize=True)
-    if in_blocks.index[0] > 1 and in_blocks.iloc[0] >= BLOCKS:
+    if low.any() and in_blocks.index[0] > 1 and in_blocks.iloc[0] >= BLOCKS:
         linked = changes.components(loads.to_numpy())
         low &= unusual(loads.to_numpy(), common) | (linked[a] != linked[b])
     if not low.any():

@@ -11,14 +11,12 @@ from judgebook.display.views import without_means
 from judgebook.published import comparison, numbers
 from judgebook.questions.agreement.library_check import largest_differences
 from judgebook.questions.groups import figures, findings, library_check, printed_effects, tables
-from judgebook.study.results import Results
 
 
 class GroupSections(NotebookPage):
     """annotations : judgements of groups that can be compared."""
 
     annotations: pd.DataFrame
-    results: Results
     names: DisplayNames
 
     def findings(self) -> Section:

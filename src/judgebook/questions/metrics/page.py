@@ -11,7 +11,6 @@ from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import nothing_because, something
 from judgebook.published import comparison, verdicts
 from judgebook.questions.metrics import analysis, figures, findings, tables, text_metrics
-from judgebook.study.results import Results
 
 
 class MetricSections(NotebookPage):
@@ -22,7 +21,6 @@ class MetricSections(NotebookPage):
     asked: Sequence[str]
     computed: pd.DataFrame
     scores: pd.DataFrame
-    results: Results
     names: DisplayNames
 
     def _compute(self) -> pd.DataFrame:

@@ -11,7 +11,6 @@ from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import FromPrint
 from judgebook.published import calibrated
 from judgebook.questions.moderation import figures, findings, printed, tables
-from judgebook.study.results import Results
 
 
 class ModerationSections(NotebookPage):
@@ -19,7 +18,6 @@ class ModerationSections(NotebookPage):
 
     printed: pd.DataFrame | None
     metrics: Mapping[str, str]
-    results: Results
     names: DisplayNames
 
     def findings(self) -> Section:

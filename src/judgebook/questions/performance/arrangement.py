@@ -180,6 +180,8 @@ def in_order(
 def by_fit(results: Results, annotations: Annotations) -> list[str]:
     """Ids of the ranked systems from best to worst as the first leader board has them: by the overall order of the main
     evaluation, by its only label or, without either, by its first label with a direction. Empty without a fit."""
+    if not results:
+        return []
     parts = evaluations(evaluated(annotations))
     rows = leading.order(results, parts)
     rows = rows if len(rows) else leading.rankings(results, parts)

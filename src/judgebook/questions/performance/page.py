@@ -15,7 +15,6 @@ from judgebook.display.views import Prose, without_direction
 from judgebook.questions.performance import arrangement, figures, findings, leaderboard, leading, tables
 from judgebook.questions.performance.leaderboard import Order
 from judgebook.study.labels import METHODS
-from judgebook.study.results import Results
 
 
 class Sections(NotebookPage):
@@ -29,7 +28,6 @@ class Sections(NotebookPage):
     passed: pd.DataFrame
     judged: pd.DataFrame
     people: Mapping[tuple[str, str], Population]
-    results: Results
 
     @cached_property
     def rankings(self) -> pd.DataFrame:

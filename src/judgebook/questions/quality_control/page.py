@@ -8,7 +8,6 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
 from judgebook.questions.quality_control import effect_views, figures, findings, tables
 from judgebook.questions.quality_control.crowd import Crowd
-from judgebook.study.results import Results
 
 
 class QualityControlSections(NotebookPage):
@@ -19,7 +18,6 @@ class QualityControlSections(NotebookPage):
     lengths: pd.DataFrame
     pairs: pd.DataFrame
     cells: pd.DataFrame
-    results: Results
     names: DisplayNames
 
     def findings(self) -> Section:

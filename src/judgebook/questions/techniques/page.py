@@ -11,7 +11,6 @@ from judgebook.published import calibrated, comparison
 from judgebook.questions.techniques import figures, findings, tables
 from judgebook.questions.techniques.sittings import TechniqueData
 from judgebook.questions.techniques.turn_marks import Turned
-from judgebook.study.results import Results
 
 
 class TechniqueSections(NotebookPage):
@@ -20,7 +19,6 @@ class TechniqueSections(NotebookPage):
     data: TechniqueData
     turned: Turned
     printed: pd.DataFrame
-    results: Results
     names: DisplayNames
 
     def findings(self) -> Section:

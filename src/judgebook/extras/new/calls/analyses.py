@@ -16,6 +16,7 @@ from judgebook.study import params
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
+    from judgebook.display.page import NotebookPage
     from judgebook.pipeline.audit.result import Analysis, Audit
 
 T = TypeVar("T")
@@ -292,7 +293,7 @@ def _analysed(
             page = one(path, notebook.name, values(study, ids))
             results = Frames(open_study(path.stem))
             frames.remove_with(results, None if folder else where)
-    estimates = _together(results, notebook.statistics)
+    estimates = _together(page, notebook)
     return Analysis(where, path, results, study.open_questions, estimates, page, notebook.sections)
 
 
@@ -305,10 +306,12 @@ def _no_data(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
     return path
 
 
-def _together(results: Mapping[str, pd.DataFrame], statistics: Sequence[str]) -> pd.DataFrame:
+def _together(page: NotebookPage, notebook: _Notebook) -> pd.DataFrame:
     """Rows of several statistics below each other, without columns that are empty."""
-    there = [results[name].assign(statistic=name) for name in statistics if name in results]
+    every = {name: page.results[name].dropna(axis=1, how="all") for name in notebook.statistics}
+    there = [rows.assign(statistic=name, notebook=notebook.name) for name, rows in every.items() if len(rows)]
     out = pd.concat(there, ignore_index=True)
     # rows that lack a column have made it one of objects
     out = out.assign(**{c: out[c].convert_dtypes() for c in out if pd.api.types.is_object_dtype(out[c])})
-    return out[["statistic", *out.columns.drop("statistic")]]
+    first = ["statistic", "notebook"]
+    return out[[*first, *out.columns.drop(first)]]

@@ -21,6 +21,7 @@ from judgebook.extras.new.asking.edits import edited
 from judgebook.extras.new.asking.terminal import carried
 from judgebook.extras.new.transcripts import of_files
 from judgebook.extras.new.words import label_id
+from judgebook.sources import formats
 from judgebook.study import limits, params, store
 
 if TYPE_CHECKING:
@@ -152,6 +153,7 @@ def stored(data: IntoDataFrame, roles: Mapping[str, str], scores: Sequence[str],
             f"a column of the frame has values of several types, or of one that no file holds: {error.args[-1]}; write "
             "frame.astype({'COLUMN': 'string'})"
         ) from None
+    formats.keep(path)
     return path
 
 
