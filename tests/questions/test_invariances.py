@@ -229,7 +229,6 @@ MOVES = (
         ALL,
         {
             "agreement": ("cohen_kappa",),
-            "metrics": ("annotator_correlation comparison=position",),
             "judges": ("judge_alpha pair=(position|difference|mean)", "contrast_change by=another person",
                    "rate_change by=another person"),
         },
