@@ -29,7 +29,8 @@ def marked(rows):
         for item, scores in rows
         for i, score in enumerate(scores)
     ]
-    return pd.DataFrame(out).astype({"score": float})
+    columns = ["corpus", "dialogue", "turn", "annotator", "annotator_known", "score"]
+    return pd.DataFrame(out, columns=columns).astype({"score": float})
 
 
 def categorized(rows, both=None, words=("how are you", "fine"), **columns):
@@ -99,7 +100,8 @@ class TestCategories:
         same = categorized([("i1", (1, 1)), ("i2", (1, 1))], words=(None, None))
         assert same["fleiss_kappa"]["note"].tolist() == ["the statistic is undefined on these data"]
         assert same["pair_size"].empty
-        nothing = categorized([("i1", (1, 1))], both=preferences.outcomes(*compared(TestOutcomes.ROWS)))
+        nothing = categorized([], both=preferences.outcomes(*compared(TestOutcomes.ROWS)))
+        assert set(nothing) == {"moderation_count"}
         wins = nothing["moderation_count"].query("system == 'x' and outcome == 'wins' and system_b.isna()")
         assert wins[["estimate", "n"]].to_numpy().tolist() == [[4, 9]]
 
