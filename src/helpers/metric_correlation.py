@@ -1,5 +1,7 @@
 """Notebook 09: which metrics agree with people?"""
 
+import pandas as pd
+
 from judgebook.annotations.summary import with_directions, with_means
 from judgebook.display.names import display_names
 from judgebook.display.page import Section
@@ -9,6 +11,8 @@ from judgebook.questions.metrics.page import MetricSections
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
+from judgebook.study.labels import METHODS
+from judgebook.study.results import collect
 
 
 class Page(MetricSections):
@@ -33,7 +37,6 @@ class Page(MetricSections):
             labels,
             unranked=self.study.unranked_systems,
             control=control,
-            range_without=options.range_without,
             sampling=self.sampling,
             permute_seed=self.study.seeds.permute,
             rank_resamples=options.n_resamples,
@@ -41,6 +44,16 @@ class Page(MetricSections):
         self.run.save_results(self.results)
         titles = analysis.metric_titles(self.results, options.titles, directions)
         self.names = best_first(display_names(self.study, self.annotations, metric=titles), self.run)
+        self.sets = analysis.set_titles(self.results, self.names.titles)
+
+    def save(self, statistic: str, rows: pd.DataFrame, **keys: str) -> None:
+        """Store estimates as published. rows : one each, with what it is of. keys : what tells them from others."""
+        if "method" in rows:
+            rows = rows.assign(level=rows["method"].map(lambda method: METHODS[method].unit))
+        why = "too few items have both, or one of the two is constant"
+        note = rows.get("note", pd.Series(None, rows.index, dtype=object)).mask(rows["estimate"].isna(), why)
+        self.results = collect(self.results, rows.assign(statistic=statistic, note=note, **keys))
+        self.run.save_results(self.results)
 
     def findings(self) -> Section:
         yield from super().findings()

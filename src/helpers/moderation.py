@@ -1,22 +1,25 @@
 """Notebook 12: are replies to toxic prompts good?"""
 
+import pandas as pd
+
 from judgebook.display.names import display_names
 from judgebook.published import numbers
 from judgebook.questions.metrics import text_metrics
-from judgebook.questions.moderation import analysis, categories, preferences
+from judgebook.questions.moderation import analysis, preferences, tables
 from judgebook.questions.moderation.page import ModerationSections
 from judgebook.questions.performance.arrangement import best_first
+from judgebook.study.results import collect
 
 
 class Page(ModerationSections):
     def __init__(self, study: str, run_id: str | None, *, n_resamples: int | None, seed: int | None) -> None:
         super().__init__("12_moderation", study, run_id, n_resamples=n_resamples, seed=seed)
-        section, dialogues = self.study.moderation, self.run.read("dialogues")
+        section, self.dialogues = self.study.moderation, self.run.read("dialogues")
         kinds = analysis.category_names(self.labels, section)
         self.names = best_first(display_names(self.study, score=kinds["score"], asked=kinds["asked"]), self.run)
-        judged = analysis.judgements(self.run.read("annotations"), section)
-        both = preferences.outcomes(judged["better"], judged["unrelated"])
-        replies = preferences.replies(dialogues, both, section.reference_system)
+        self.judged = judged = analysis.judgements(self.run.read("annotations"), section)
+        self.both = both = preferences.outcomes(judged["better"], judged["unrelated"])
+        replies = preferences.replies(self.dialogues, both, section.reference_system)
         overlap, _ = text_metrics.compute(replies, analysis.METRICS)
         self.printed = numbers.load(section.paper) if section.paper else None
         self.metrics = {metric: text_metrics.METRICS[metric].title for metric in analysis.METRICS}
@@ -24,7 +27,6 @@ class Page(ModerationSections):
             analysis.analyse,
             judged,
             self.labels,
-            categories.pairs(dialogues, judged["category"]),
             both,
             replies,
             overlap,
@@ -32,4 +34,14 @@ class Page(ModerationSections):
             sampling=self.sampling,
             permute_seed=self.study.seeds.permute,
         )
+        self.run.save_results(self.results)
+        scores = sorted(judged["category"]["score"].unique())
+        titles = tables.category_titles((f"{score:g}" for score in scores), self.names)
+        self.categories, self.asked = dict(zip(scores, titles.values(), strict=True)), tables.asked(self.names)
+
+    def save(self, statistic: str, rows: pd.DataFrame) -> None:
+        """Store estimates as published. rows : one each, with what it is of."""
+        if "score" in rows:
+            rows = rows.assign(score=rows["score"].map("{:g}".format))
+        self.results = collect(self.results, rows.assign(statistic=statistic))
         self.run.save_results(self.results)

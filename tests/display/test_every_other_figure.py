@@ -88,14 +88,9 @@ def of_metrics(size: Size) -> Iterator[Plot]:
     better = of_metric("above_control")
     rows += [better.assign(label=None).drop_duplicates("metric")]
     rows += [made("above_control", one, only="single", low=0.4, high=0.9).assign(metric=None)]
-    ids = list(titles)
-    pairs = [(a, b) for i, a in enumerate(ids) for b in ids[i + 1 :]]
-    among = pd.DataFrame(pairs, columns=["metric", "against"]).assign(corpus="main", n=300)
-    among["method"], among["estimate"] = rows[0]["method"].iloc[0], np.linspace(-1, 1, len(among))
-    results = collect(*rows, among.assign(statistic="metric_correlation", coefficient="spearman"))
+    results = collect(*rows)
     yield from metrics.correlations(results, names, {"m1"})
     yield from metrics.above_control(results, names)
-    yield from metrics.among(results, names)
 
 
 def of_judges(size: Size) -> Iterator[Plot]:

@@ -66,7 +66,6 @@ def pairs(*tests):
     return f"{moderation.leads_title(rows, NAMES)}. {moderation.pairs_title(rows)}"
 
 
-SHARES, TITLES = pd.DataFrame({"0": [0.5, 0.4], "1": [0.2, 0.6]}), {"0": "bad", "1": "good"}
 VERDICTS = pd.Series(["match", "differs", "needs_data"])
 COUNTED = pd.DataFrame({"match": [2, 1, 0], "noise": 0, "fitted": 0, "differs": [0, 1, 0], "needs_data": 1})
 CHECKS = pd.DataFrame({"failed": [1, 2, 0], "assumes": ["", "equal groups", ""]})
@@ -120,7 +119,6 @@ def titled():
         (pairs(*LEADS), "A is preferred to 2 of the other 2 systems. 2 of 3 pairs of systems d"),
         (pairs(("a", "b", -0.3, 0.01)), "B is preferred to the other system"),
         (pairs(("a", "b", 0.3, 0.2)), "No system is shown to be preferred to another. The two systems do not differ"),
-        (moderation.spread_title(SHARES, TITLES), "The share of *good* is 20% to 60%, depending on the annotator"),
         (scoreboard.matches_title(VERDICTS), "1 of 2 numbers that raw data can decide matches by rule"),
         (scoreboard.whole_title(COUNTED), "1 of 2 tables and texts that raw data can decide matches by"),
         (consistency.failures_title(CHECKS), "1 of 3 checks fails, whatever the rounding, and 1 more under an"),

@@ -31,7 +31,7 @@ from judgebook.questions.judges import analysis as judges
 from judgebook.questions.metrics import analysis as metrics
 from judgebook.questions.metrics import text_metrics
 from judgebook.questions.moderation import analysis as moderation
-from judgebook.questions.moderation import categories, preferences
+from judgebook.questions.moderation import preferences
 from judgebook.questions.performance import analysis as performance
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.questions.sensitivity import analysis as sensitivity
@@ -96,8 +96,7 @@ def moderation_of(told: Told) -> Results:
     both = preferences.outcomes(judged["better"], judged["unrelated"])
     replies = preferences.replies(dialogues, both, section.reference_system)
     overlap, _ = text_metrics.compute(replies, moderation.METRICS)
-    pairs = categories.pairs(dialogues, judged["category"])
-    given = (judged, told.labels, pairs, both, replies, overlap, None)
+    given = (judged, told.labels, both, replies, overlap, None)
     return moderation.analyse(*given, sampling=FEW, permute_seed=1)
 
 
@@ -217,7 +216,6 @@ MOVES = (
         ALL,
         {
             "agreement": ("cohen_kappa",),
-            "metrics": ("annotator_correlation comparison=position",),
             "judges": ("judge_alpha pair=(position|difference|mean)", "contrast_change by=another person",
                    "rate_change by=another person"),
         },

@@ -6,7 +6,6 @@ from fixtures.made_annotations import metric_study, monte_carlo
 from scipy import stats
 
 from judgebook.questions.metrics import correlations, items
-from judgebook.questions.metrics.tables import places
 from judgebook.statistics.intervals import Sampling, expansion, generator
 from judgebook.study.labels import Label
 from judgebook.study.results import collect, fold, where
@@ -199,17 +198,19 @@ def test_averages_by_hand():
     rows = pd.DataFrame([(k, v) for k, x in r.items() for v in x], columns=["metric", "estimate"])
     results = collect(correlations.averages(rows.assign(coefficient="spearman"), "corpus"))
     found = results["mean_correlation"]
-    assert found["estimate"].tolist()[:2] == pytest.approx([0.6, np.tanh(np.mean(np.arctanh([0.2, 0.6])))])
-    assert found["n"].tolist() == [3, 2, 0, 0]
-    assert found["note"][1] == "1 of 4 are undefined; 1 with |r| = 1 left out"
-    assert found["estimate"].isna().tolist() == [False, False, True, True]
-    assert len(fold(results, study="x", notebook="09")) == 4
+    assert found["estimate"][0] == pytest.approx(np.tanh(np.mean(np.arctanh([0.2, 0.6]))))
+    assert found["n"].tolist() == [2, 0]
+    assert found["note"][0] == "1 of 4 are undefined; 1 with |r| = 1 left out"
+    assert found["estimate"].isna().tolist() == [False, True]
+    assert len(fold(results, study="x", notebook="09")) == 2
 
 
 def test_averages_do_not_mix_coefficients():
     rows = pd.DataFrame({"metric": "m", "coefficient": ["spearman", "pearson"], "estimate": [0.1, 0.5]})
-    found = collect(correlations.averages(rows, "corpus")).select("mean_correlation", average="plain")
-    assert dict(zip(found["coefficient"], found["estimate"], strict=True)) == {"spearman": 0.1, "pearson": 0.5}
+    found = collect(correlations.averages(rows, "corpus"))["mean_correlation"]
+    assert dict(zip(found["coefficient"], found["estimate"], strict=True)) == pytest.approx(
+        {"spearman": 0.1, "pearson": 0.5}
+    )
 
 
 def test_a_metric_of_turns_is_left_out_of_dialogues():
@@ -217,13 +218,6 @@ def test_a_metric_of_turns_is_left_out_of_dialogues():
     dialogues = annotations.assign(turn=pd.array([pd.NA] * len(annotations), dtype="Int32"), method="dialogue_rating")
     human = items.human_means(pd.concat([annotations, dialogues]))
     assert set(items.join(human, scores)["method"]) == {"turn_rating"}
-
-
-def test_places_by_hand():
-    table = pd.DataFrame({"x": [0.3, 0.3, 0.1, 0.2], "y": [np.nan, 0.5, 0.7, 0.6]}, index=list("mnop"))
-    found = places(table)
-    assert found["x"].tolist() == [1, 1, pd.NA, 3]
-    assert found["y"].tolist() == [pd.NA, 3, 1, 2]
 
 
 @pytest.mark.evidence

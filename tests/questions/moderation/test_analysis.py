@@ -1,13 +1,15 @@
 """Moderation: cases by hand, statsmodels, printed tables of Zhang et al. 2022, and the simulated study."""
 
 import itertools
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from fixtures.notebook_cells import as_published
+from matplotlib import pyplot
 from statsmodels.stats import inter_rater
 
+from judgebook.display.names import DisplayNames
 from judgebook.published import numbers as published
 from judgebook.questions.agreement import kappa_icc as coefficients
 from judgebook.questions.moderation import analysis, categories, preferences
@@ -27,60 +29,81 @@ def marked(rows):
         for item, scores in rows
         for i, score in enumerate(scores)
     ]
-    return pd.DataFrame(out).astype({"score": float})
+    columns = ["corpus", "dialogue", "turn", "annotator", "annotator_known", "score"]
+    return pd.DataFrame(out, columns=columns).astype({"score": float})
+
+
+def categorized(rows, both=None, words=("how are you", "fine"), **columns):
+    """What notebook 12 computes as published of such marks."""
+    marks = marked(rows).assign(**columns)
+    texts = marks.drop_duplicates("dialogue")[["corpus", "dialogue", "turn"]]
+    texts = texts.assign(user_text=words[0], system_text=words[1])
+    categories = {score: f"Category {score:g}" for score in sorted(marks["score"].unique())}
+    both = pd.DataFrame(columns=["corpus", "system", "system_b", "outcome"]) if both is None else both
+    names = DisplayNames({}, {kind: {} for kind in ("group", "system", "corpus")})
+    page = {"judged": {"category": marks}, "dialogues": texts, "both": both, "categories": categories, "asked": ""}
+    found = as_published("12_moderation", **page, names=names, sampling=SAMPLING)
+    pyplot.close("all")
+    return found.saved
 
 
 class TestCategories:
     ROWS = (("i1", (1, 1, 1, 1, 1, 1, 1)), ("i2", (1, 1, 1, 0, 0, 0, -1)), ("i3", (-1, -1, -1, -1, 0, 1, 1)))
 
-    def test_shares_of_an_annotator(self):
-        rows = collect(categories.distribution(marked(self.ROWS)))
-        one = rows.select("annotator_score_share", annotator="A0").set_index("score")["estimate"]
-        assert one.to_dict() == pytest.approx({"-1": 1 / 3, "0": 0, "1": 2 / 3})
+    def test_sizes_and_shares_of_an_annotator(self):
+        found = categorized(self.ROWS)
+        one = found["annotator_score_share"].query("annotator == 'A0'").set_index("score")["estimate"]
+        assert one.to_dict() == pytest.approx({-1: 1 / 3, 0: 0, 1: 2 / 3})
+        sizes = found["pair_size"].set_index("what")["estimate"]
+        assert sizes.to_dict() == {"pairs": 3, "prompt_words": 3, "answer_words": 1}
 
     def test_agreement_counts_by_definition(self):
-        table = categories.compositions(marked(self.ROWS), [-1, 0, 1])
-        assert table.tolist() == [[0, 0, 7], [1, 3, 3], [4, 1, 2]]
-        each, unique, halved = (categories.agreement_counts(table, d) for d in categories.DEFINITIONS)
-        assert each[:, 3].tolist() == [0, 1, 1]
-        assert unique[:, 3].tolist() == [0, 0, 0]
-        assert halved[:, 3].tolist() == [0, 0.5, 0.5]
-        for found in (each, unique, halved):
-            assert found[0, 4] == found[2, 7] == 1
-        assert halved.sum() == 3
-        rows = collect(categories.agreement(table, [-1, 0, 1], "main"))["agreement_count"]
+        rows = categorized(self.ROWS)["agreement_count"]
         assert set(rows["annotators"]) == {3, 4, 5, 6, 7}
-        of = rows[rows["definition"] == "halved"].set_index(["score", "annotators"])["estimate"]
-        assert [of[s, k] for s in ("-1", "0", "1") for k in range(3, 8)] == halved[:, 3:].ravel().tolist()
+        of = rows.set_index(["definition", "score", "annotators"])["estimate"]
+        at_three = {name: [of[name, score, 3] for score in (-1, 0, 1)] for name in ("each", "unique", "halved")}
+        assert at_three == {"each": [0, 1, 1], "unique": [0, 0, 0], "halved": [0, 0.5, 0.5]}
+        for name in at_three:
+            assert of[name, -1, 4] == of[name, 1, 7] == 1
+        assert of["halved"].sum() == 3
 
     def test_with_unequal_numbers_of_annotators_shares_are_counted(self):
-        table = categories.compositions(marked([*self.ROWS, ("i4", (1, 1)), ("i5", (0,))]), [-1, 0, 1])
-        assert table.sum(axis=1).tolist() == [7, 7, 7, 2]  # one judgement says nothing of agreement
-        rows = collect(categories.agreement(table, [-1, 0, 1], "main"))["agreement_count"]
+        rows = categorized([*self.ROWS, ("i4", (1, 1)), ("i5", (0,))])["agreement_count"]
+        assert set(rows["n"]) == {4}  # one judgement says nothing of agreement
         halved = rows[rows["definition"] == "halved"].set_index(["score", "band"])["estimate"]
         # all of seven and of two; three of seven, twice; four of seven
         assert halved[halved > 0].to_dict() == {
-            ("1", "90–100%"): 2, ("0", "40–49%"): 0.5, ("1", "40–49%"): 0.5, ("-1", "50–59%"): 1,
+            (1, "90–100%"): 2, (0, "40–49%"): 0.5, (1, "40–49%"): 0.5, (-1, "50–59%"): 1,
         }  # fmt: skip
 
     def test_kappa_of_unequal_numbers_by_hand(self):
-        table = np.array([[2, 0], [1, 2], [0, 4]])
+        found = categorized([("i1", (0, 0)), ("i2", (0, 1, 1)), ("i3", (1, 1, 1, 1))])["fleiss_kappa"]
         # observed: (1 + 1/3 + 1) / 3 = 7/9; shares of the first category: 1, 1/3, 0, their mean 4/9
         expected = (4 / 9) ** 2 + (5 / 9) ** 2
-        found = categories.kappa(categories.shares_of_items(table).sum(axis=0)[None])[0]
-        assert found == pytest.approx((7 / 9 - expected) / (1 - expected))
+        assert found["estimate"].item() == pytest.approx((7 / 9 - expected) / (1 - expected))
 
     def test_positions_have_no_shares_of_their_own(self):
-        assert not list(categories.distribution(marked(self.ROWS).assign(annotator_known=False)))
+        assert categorized(self.ROWS, annotator_known=False)["annotator_score_share"].empty
 
-    def test_kappa_is_that_of_statsmodels(self):
+    def test_kappa_is_that_of_statsmodels_and_of_the_kernel(self):
         rng = np.random.default_rng(1)
         values = rng.integers(-1, 2, (80, 7)) * (rng.random((80, 1)) < 0.7) + 0.0
         table = np.stack([(values == s).sum(axis=1) for s in (-1, 0, 1)], axis=1)
-        found = categories.kappa_interval(table, rng, replace(SAMPLING, n_resamples=2000))
-        assert found.estimate == pytest.approx(coefficients.fleiss_kappa(values)[0])
-        assert found.estimate == pytest.approx(inter_rater.fleiss_kappa(table))
-        assert found.low < found.estimate < found.high
+        found = categorized([(f"i{i}", row) for i, row in enumerate(values)])["fleiss_kappa"].iloc[0]
+        assert found["estimate"] == pytest.approx(coefficients.fleiss_kappa(values)[0], abs=1e-9)
+        assert found["estimate"] == pytest.approx(inter_rater.fleiss_kappa(table))
+        assert found["ci_low"] < found["estimate"] < found["ci_high"]
+        assert found["ci_kind"] == "bca"
+
+    def test_what_is_undefined_is_left_out(self):
+        assert categorized([("i1", (1,)), ("i2", (0,))])["fleiss_kappa"].empty
+        same = categorized([("i1", (1, 1)), ("i2", (1, 1))], words=(None, None))
+        assert same["fleiss_kappa"]["note"].tolist() == ["the statistic is undefined on these data"]
+        assert same["pair_size"].empty
+        nothing = categorized([], both=preferences.outcomes(*compared(TestOutcomes.ROWS)))
+        assert set(nothing) == {"moderation_count"}
+        wins = nothing["moderation_count"].query("system == 'x' and outcome == 'wins' and system_b.isna()")
+        assert wins[["estimate", "n"]].to_numpy().tolist() == [[4, 9]]
 
 
 class TestBounds:
@@ -111,9 +134,8 @@ class TestBounds:
         seen = []
         for filling in itertools.product(*ways):
             table = np.array(filling, dtype=float)
-            rows = categories.shares_of_items(table).sum(axis=0)
             with np.errstate(invalid="ignore", divide="ignore"):
-                seen.append(float(categories.kappa(rows[None])[0]))
+                seen.append(float(inter_rater.fleiss_kappa(table)))
         low, high = categories.kappa_bounds(counts, m)
         finite = [k for k in seen if np.isfinite(k)]
         assert low <= min(finite) + 1e-9
@@ -169,8 +191,8 @@ class TestOutcomes:
         assert ends.at["items", "n_clusters"] == 3
         assert ends.at["items", "ci_high"] > ends.at["n", "ci_high"]
         against = collect(preferences.shares(both, against=True, sampling=SAMPLING))
-        pair = against.select("moderation_count", system="x", system_b="z", outcome="unrelated")
-        assert pair["estimate"].item() == 2
+        pair = against.select("moderation_share", system="x", system_b="z", outcome="unrelated", interval="n")
+        assert pair["estimate"].item() == pytest.approx(2 / 3)
 
     def test_leads_turn_whole_prompts(self):
         rows = [(f"p{i}", "x", "y", ("wins", "wins", "loses") if i % 4 else ("loses",) * 3) for i in range(12)]

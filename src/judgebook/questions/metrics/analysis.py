@@ -1,17 +1,17 @@
-"""Which metrics agree with people? The results of notebook 09.
+"""Which metrics agree with people? The results of notebook 09 as we would defend them; those of Zhang et al. 2022 as
+published are computed there.
 
-As published (Zhang et al. 2022, Tables 2 and 3, Figure 1): Spearman's correlation of a metric with the mean rating of
-each item, averaged over labels, and over data sets; Pearson's correlation of system means (Ji et al. 2022, section 7).
-As we would defend it: the same correlation with contexts resampled, the ceiling set by the raters' own noise, the
-annotator who is left out, the correlation within contexts, permutation tests between metrics, and whether metrics
-notice a degraded control.
+Spearman's correlation of a metric with the mean rating of each item, with contexts resampled, the ceiling set by the
+raters' own noise, the annotator who is left out, the correlation within contexts and of system means, permutation tests
+between metrics, and whether metrics notice a degraded control. Pearson's correlation of system means is as published
+(Ji et al. 2022, section 7).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, combinations
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -29,10 +29,9 @@ from judgebook.questions.metrics.correlations import (
     within_context,
 )
 from judgebook.questions.metrics.differences import differences
-from judgebook.questions.metrics.items import human_means, join, scored_items
-from judgebook.questions.metrics.rater_correlation import extremes, rater_correlations
+from judgebook.questions.metrics.items import human_means, join
 from judgebook.questions.metrics.text_metrics import METRICS
-from judgebook.statistics.correlation import COEFFICIENTS, correlate, pearson_interval
+from judgebook.statistics.correlation import COEFFICIENTS, pearson_interval
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label, spelled_out
 from judgebook.study.results import ResultRows, Results, collect
@@ -62,7 +61,6 @@ def analyse(
     *,
     unranked: Sequence[str] = (),
     control: str | None = None,
-    range_without: Collection[str] = (),
     sampling: Sampling,
     permute_seed: int,
     rank_resamples: int = 2_000,
@@ -79,8 +77,6 @@ def analyse(
         Systems left out at system level: people and dummies, which any metric separates from the rest.
     control : str, optional
         The degraded system. Only known annotators count.
-    range_without : collection of str
-        `method:label` of those left out of the lowest and highest correlation of raters.
     sampling : Sampling
         Of contexts and systems; there are as many permutations as resamples.
     permute_seed : int
@@ -95,7 +91,6 @@ def analyse(
     ranked = joined[~joined["system"].isin(list(unranked))]
     systems = ("spearman", "pearson") if ranked["system"].nunique() > 2 else ()
     people = annotations.merge(joined.drop_duplicates(DATA_SET)[DATA_SET], on=DATA_SET)
-    raters = collect(rater_correlations(annotations, sampling.confidence))
     return collect(
         results,
         _averages(results),
@@ -106,19 +101,15 @@ def analyse(
         ceilings(people, sampling=sampling),
         replaceability(people, scores, confidence=sampling.confidence),
         differences(joined, seed=permute_seed, n_permutations=sampling.n_resamples),
-        between_metrics(joined),
-        raters,
-        extremes(raters["annotator_correlation"], range_without),
     )
 
 
 def _averages(results: Results) -> Iterator[dict[str, Any]]:
-    """Means on Fisher's scale over the labels of a data set, and both means over data sets, each of which counts once
-    with its plain mean over labels."""
+    """Means on Fisher's scale over the labels of a data set, and over data sets, each of which counts once with its
+    plain mean over labels."""
     each = results["correlation"]
     several = each.groupby(DATA_SET)["label"].transform("nunique") > 1
-    over_labels = averages(each[several], "label", [*DATA_SET, "level"])
-    yield from (row for row in over_labels if row["average"] == "fisher")
+    yield from averages(each[several], "label", [*DATA_SET, "level"])
     if len(each.drop_duplicates(DATA_SET)) > 1:
         yield from averages(overall(results, COEFFICIENTS), "data set")
 
@@ -129,16 +120,6 @@ def overall(results: Results, coefficient: str | Sequence[str] = "spearman") -> 
     single = results.select("correlation", scope="pooled", coefficient=coefficient)
     single = single[single.groupby(DATA_SET)["label"].transform("nunique") == 1]
     return pd.concat([means[means["level"] != "system"], single], ignore_index=True)
-
-
-def between_metrics(joined: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Spearman's correlation of each pair of metrics over the items of a data set (Zhang et al. 2022, Figure 1)."""
-    for items in scored_items(joined):
-        for a, b in combinations(range(len(items.metrics)), 2):
-            r, reason = correlate(items.x[:, a], items.x[:, b])
-            n = int(np.isfinite(items.x[:, [a, b]]).all(axis=1).sum())
-            row = {"statistic": "metric_correlation", "metric": items.metrics[a], "against": items.metrics[b]}
-            yield items.head | row | {"coefficient": "spearman", "estimate": r, "n": n, "note": reason or None}
 
 
 def printed_r(paper: str, patterns: Sequence[str], n: int, confidence: float = 0.95) -> pd.DataFrame:
@@ -153,15 +134,21 @@ def printed_r(paper: str, patterns: Sequence[str], n: int, confidence: float = 0
 
 
 def data_sets(results: Results, titles: Mapping[str, Mapping[str, str]]) -> dict[str, Results]:
-    """Name -> results of each data set: the corpus, unless there is one without a name; the method, where there are
-    two. titles : display names of corpora and methods, as in `DisplayNames`."""
+    """Name -> results of each data set. titles : as for `set_titles`."""
+    named = set_titles(results, titles)
+    return {name: results.part(corpus=corpus, method=method) for (corpus, method), name in named.items()}
+
+
+def set_titles(results: Results, titles: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, str], str]:
+    """(corpus, method) -> name of each data set: the corpus, unless there is one without a name; the method, where
+    there are two. titles : display names of corpora and methods, as in `DisplayNames`."""
     pairs = results["correlation"].drop_duplicates(DATA_SET)[DATA_SET]
     one_corpus, one_method = set(pairs["corpus"]) == {"main"}, len(set(pairs["method"])) == 1
     out = {}
     for corpus, method in pairs.itertuples(index=False):
         parts = [] if one_corpus else [titles.get("corpus", {}).get(corpus) or spelled_out(corpus)]
         parts += [] if one_method and parts else [titles["method"].get(method, method)]
-        out[", ".join(parts)] = results.part(corpus=corpus, method=method)
+        out[corpus, method] = ", ".join(parts)
     return out
 
 

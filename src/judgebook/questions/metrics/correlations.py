@@ -273,18 +273,14 @@ def _over_systems(
 
 
 def averages(rows: ResultRows, over: str, within: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
-    """Mean correlation of each metric and coefficient, plain and on Fisher's scale without |r| = 1.
+    """Mean correlation of each metric and coefficient on Fisher's scale, without |r| = 1.
 
     rows : one per label or data set, which `over` names; every row weighs the same. within : columns, an average for
     each of their values. Undefined correlations are left out and counted in the note, as is |r| = 1. Yields
     `mean_correlation`, without intervals: data sets are no sample.
     """
     for key, part in parts(rows, [*within, "coefficient", "metric"], sort=False):
-        r = part["estimate"].to_numpy(dtype=float)
-        r = r[np.isfinite(r)]
-        missing = f"{len(part) - len(r)} of {len(part)} are undefined"
-        fisher, n, excluded = fisher_mean(r)
-        head = key | {"statistic": "mean_correlation", "over": over}
-        yield head | {"average": "plain", "estimate": r.mean() if len(r) else nan, "n": len(r), "note": missing}
-        note = f"{missing}; {excluded} with |r| = 1 left out"
-        yield head | {"average": "fisher", "estimate": fisher, "n": n, "note": note}
+        fisher, n, excluded = fisher_mean(part["estimate"].to_numpy(dtype=float))
+        note = f"{part['estimate'].isna().sum()} of {len(part)} are undefined; {excluded} with |r| = 1 left out"
+        head = key | {"statistic": "mean_correlation", "over": over, "average": "fisher"}
+        yield head | {"estimate": fisher, "n": n, "note": note}

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from judgebook.display import captions
 from judgebook.display.grid_plots import ROW, filled, grid_figure, interval_keys, intervals
-from judgebook.display.many import MOST, pages
+from judgebook.display.many import pages
 from judgebook.display.names import GOOD, NEUTRAL, DisplayNames
-from judgebook.display.plots import heatmap
-from judgebook.display.style import PAGE, handle, subplots
+from judgebook.display.style import handle
 from judgebook.display.text import Phrases, span
 from judgebook.display.views import Plot
 from judgebook.questions.metrics.analysis import data_sets, overall
@@ -152,42 +149,3 @@ def _metrics(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
     ax.axvspan(same["ceiling_low"], same["ceiling_high"], color=CEILING, alpha=0.07, linewidth=0)
     ax.axvline(same["ceiling"], color=CEILING, linewidth=1.2, linestyle=(0, (4, 2)))
     ax.axvline(same["annotator"], color=PERSON, linewidth=1.2, linestyle=":")
-
-
-def among(results: Results, names: DisplayNames) -> Iterator[Plot]:
-    """Correlations of the metrics of each data set with each other (Zhang et al. 2022, Figure 1)."""
-    for i, (name, part) in enumerate(data_sets(results, names.titles).items()):
-        values = matrix(part["metric_correlation"], names)
-        note = captions.chosen(min(MOST, len(values)), len(values), "metrics that agree most with people")
-        values = values.iloc[:MOST, :MOST]
-        if len(values) > 1:
-            alt = f"Heatmap of Spearman's correlations between {len(values)} metrics in {name}."
-            caption = f"Cells: Spearman's correlation between two metrics in {name}"
-            caption += (
-                f" ({captions.sample(part['metric_correlation']['n'], 'items')}){', times 100' * (len(values) > 12)};"
-            )
-            caption += " red: positive, blue: negative. The diagonal is 1 by definition."
-            yield Plot(_heatmap(values, name), f"among_{i}", alt, captions.joined(caption, note))
-
-
-def matrix(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
-    """The symmetric matrix of the `metric_correlation` of one data set, in the order of `names`."""
-    either_side = pd.concat([rows, rows.rename(columns={"metric": "against", "against": "metric"})])
-    wide = either_side.pivot_table(index="metric", columns="against", values="estimate")
-    titles = {m: title for m, title in names.titles["metric"].items() if m in {*either_side["metric"]}}
-    wide = wide.reindex(index=titles, columns=titles)
-    return wide.where(~np.eye(len(wide), dtype=bool), 1.0).rename(index=titles, columns=titles)
-
-
-def _heatmap(values: pd.DataFrame, title: str) -> Figure:
-    """Times 100 where there are many metrics."""
-    size, many = min(PAGE, 2.2 + 0.36 * len(values)), len(values) > 12
-    fig, ax = subplots(width=size, height=size)
-    scale, label = (100, "Spearman's ρ × 100") if many else (1, "Spearman's ρ")
-    more: dict[str, Any] = {"annot_kws": {"size": 5}} if len(values) > 20 else {}
-    more["cbar_kws"] = {"label": label, "location": "bottom", "shrink": 0.6, "aspect": 30, "pad": 0.02}
-    heatmap(scale * values, ax, cmap="RdBu_r", vmin=-scale, vmax=scale, decimals=0 if many else 2, label=label, **more)
-    turned = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
-    ax.set_xticks(np.arange(len(values)) + 0.5, list(values), **turned)
-    ax.set_title(title)
-    return fig

@@ -32,8 +32,6 @@ def findings(results: Results, names: DisplayNames, *, confidence: float) -> Ite
     yield Prose(_PHRASES.say("above_control", people=people, **by_metric))
     yield Prose(_PHRASES.say("replaceable", level=confidence, ceilings=ceilings, **counts))
     yield Prose(_PHRASES.say("length", **_length(overall(results).dropna(subset="estimate"))))
-    means = results.select("annotator_correlation", summary=None).groupby("comparison")["estimate"].mean()
-    yield Prose(_PHRASES.say("raters", means=means.dropna().to_dict()))
 
 
 def sources(scores: pd.DataFrame, own_scores: pd.DataFrame, asked: Sequence[str], corpora: Collection[str]) -> Prose:

@@ -36,15 +36,15 @@ class MetricSections(NotebookPage):
 
     def findings(self) -> Section:
         yield findings.findings(self.results, self.names, confidence=self.study.bootstrap.confidence)
-        yield nothing_because(tables.raters(self.results, self.names))
+        yield nothing_because(tables.reliability(self.results, self.names))
 
     def correlations(self) -> Section:
         yield findings.sources(self.scores, self.computed, self.asked, self.study.metrics.corpora)
         yield figures.correlations(self.results, self.names, set(self.computed["metric"]))
 
     def leaderboard(self) -> Section:
-        yield tables.leaderboard(self.results, self.names)
         yield tables.coefficients(self.results, self.names)
+        yield tables.averages(self.results, self.names)
 
     def systems(self) -> Section:
         yield tables.systems(self.results, self.names)
@@ -56,11 +56,8 @@ class MetricSections(NotebookPage):
     def differences(self) -> Section:
         yield tables.pairs(self.results, self.names)
 
-    def among_metrics(self) -> Section:
-        yield figures.among(self.results, self.names)
-
-    def raters(self) -> Section:
-        yield something(tables.raters(self.results, self.names))
+    def reliability(self) -> Section:
+        yield something(tables.reliability(self.results, self.names))
 
     def paper(self) -> Section:
         cells = verdicts.beside(self.results, self.run.key, self.run.notebook).drop(columns=["ci_low", "ci_high"])

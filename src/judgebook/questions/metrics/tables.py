@@ -7,56 +7,27 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from judgebook.display import tables
-from judgebook.display.cells import Cell
 from judgebook.display.names import DisplayNames
-from judgebook.display.text import number, plain
+from judgebook.display.text import plain
 from judgebook.display.views import Prose, Table
 from judgebook.questions.metrics.analysis import DATA_SET, data_sets, overall
 from judgebook.questions.metrics.correlations import MIN_SYSTEMS
 from judgebook.study.results import Results, where
 
-#: correlations of raters: heading -> definition; * marks those of a rating with a mean that contains it
-RATERS = {
-    "Two raters": "position_pairs",
-    "Two people": "annotator_pairs",
-    "Rating and the others": "position_rest",
-    "Rating and mean of all *": "position_mean",
-    "Farthest dropped *": "position_trimmed_mean",
-}
 
-
-def leaderboard(results: Results, names: DisplayNames) -> Table:
-    """Metrics by data sets in the layout of Tables 2 and 3 of Zhang et al. 2022, the averages over data sets last."""
-    sets = {name: overall(part) for name, part in data_sets(results, names.titles).items()}
-    for average, title in {"plain": "plain", "fisher": "Fisher"}.items() if len(sets) > 1 else ():
-        keys = {"over": "data set", "average": average, "coefficient": "spearman"}
-        sets[f"Average ({title})"] = results.select("mean_correlation", **keys)
-    order, ends = list(names.titles["metric"]), ["estimate", "ci_low", "ci_high"]
-    values = {name: 100 * rows.set_index("metric").reindex(order)[ends].astype(float) for name, rows in sets.items()}
-    rank = places(pd.DataFrame({name: rows["estimate"] for name, rows in values.items()}))
-    shown = {c: [_placed(v, p) for v, p in zip(values[c].to_numpy(), rank[c], strict=True)] for c in values}
-    why = dict.fromkeys(shown, "The metric has no score in the data set, or is constant.")
-    caption = "Spearman's correlation with human ratings in percent, with CI; (1) to (3): the largest in a column."
-    caption += " Averages have no CI: data sets are no sample." if len(sets) > 1 else ""
-    frame = pd.DataFrame({"Metric": list(names.titles["metric"].values())} | shown)
-    return Table(frame, "leaderboard", caption, why=why)
-
-
-def _placed(values: tuple[float, float, float], place: object) -> Cell | None:
-    value, low, high = values
-    if pd.isna(value):
+def averages(results: Results, names: DisplayNames) -> Table | None:
+    """The mean over data sets of each metric's correlation on Fisher's scale; nothing where there is one data set."""
+    rows = results.select("mean_correlation", over="data set", coefficient="spearman", average="fisher")
+    if rows.empty:
         return None
-    bounded = not pd.isna(low)
-    ends = f" [{number(low, 0)}, {number(high, 0)}]" if bounded else ""
-    numbers = {"": value} | ({"ci_low": low, "ci_high": high} if bounded else {})
-    return Cell(number(value, 1) + ends + ("" if pd.isna(place) else f" ({place})"), numbers)
-
-
-def places(table: pd.DataFrame) -> pd.DataFrame:
-    """For a table of metrics (rows) by data sets (columns): 1, 2, 3 where a value is best, second or third of its
-    column, else missing. Equal values share the better place (Zhang et al. 2022, Tables 2 and 3)."""
-    ranks = table.rank(ascending=False, method="min")
-    return ranks.where(ranks <= 3).astype("Int64")
+    means = rows.set_index("metric")[["estimate", "n"]].reindex(list(names.titles["metric"])).dropna(subset="n")
+    frame = means.set_axis(["Mean", "Data sets"], axis=1).astype({"Data sets": int})
+    frame.insert(0, "Metric", [names.name("metric", m) for m in frame.index])
+    caption = (
+        "Spearman's correlation with human ratings, mean over data sets on Fisher's scale without correlations of 1."
+    )
+    why = {"Mean": "The metric has no correlation in any data set, or only correlations of 1."}
+    return Table(frame, "averages", caption + " No CI: data sets are no sample.", why=why)
 
 
 def coefficients(results: Results, names: DisplayNames) -> Iterator[Table]:
@@ -140,16 +111,15 @@ def pairs(results: Results, names: DisplayNames) -> Iterator[Table | Prose]:
         yield Table(out, f"pairs_{i}", caption, {"p": 4, "p (Holm)": 4})
 
 
-def raters(results: Results, names: DisplayNames) -> Table | Prose:
-    """Correlations between raters by definition, reliability of the mean rating and ceiling: one row per label."""
-    keys, common = [*DATA_SET, "label"], {"coefficient": "spearman", "summary": None}
-    columns = {h: ("annotator_correlation", {"comparison": c, **common}) for h, c in RATERS.items()}
-    columns |= {"Reliability of the mean": ("reliability", {}), "Ceiling": ("reliability_ceiling", {})}
-    rated = results.select("annotator_correlation", summary=None)
-    if rated.empty:
-        return Prose("No item was rated twice, so rater agreement and the ceiling are unknown.")
-    wide = tables.side_by_side(results, keys, columns, ["Two raters", "Two people", "Ceiling"])
-    out = wide.merge(rated[keys].drop_duplicates(), on=keys)
-    caption = "Spearman's correlation between raters by several definitions, reliability of the mean rank and ceiling."
+def reliability(results: Results, names: DisplayNames) -> Table | Prose:
+    """Reliability of the mean rating and ceiling: one row per label."""
+    if results["reliability"]["estimate"].isna().all():
+        return Prose("No item was rated twice, or items do not differ, so the ceiling is unknown.")
+    columns: dict[str, tuple[str, dict]] = {
+        "Reliability of the mean": ("reliability", {}),
+        "Ceiling": ("reliability_ceiling", {}),
+    }
+    out = tables.side_by_side(results, [*DATA_SET, "label"], columns, ["Ceiling"])
+    caption = "Reliability of the mean rank and ceiling."
     why = dict.fromkeys(columns, "Not defined: too few ratings in common, or no variation.")
-    return Table(names.named(names.sort(out)), "agreement", caption, why=why)
+    return Table(names.named(names.sort(out)), "reliability", caption, why=why)

@@ -1,9 +1,9 @@
-"""Which replies or posts are acceptable? The results of notebook 12.
+"""Which replies or posts are acceptable? The results of notebook 12 as we would defend them; what Zhang et al. 2022,
+section 3, print is computed there.
 
-As published (Zhang et al. 2022, section 3): shares of judgements by outcome, numbers of annotators who agree, Fleiss'
-kappa. As we would defend it: intervals that resample prompts, because several people judge each, between the extremes
-that judgements of an item are independent or copies of each other; a test of the order of systems that flips whole
-prompts. What the printed numbers imply is computed from them alone (key `data` is printed).
+Intervals resample prompts, because several people judge each, between the extremes that judgements of an item are
+independent or copies of each other; a test of the order of systems flips whole prompts. What the printed numbers imply
+is computed from them alone (key `data` is printed).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pandas as pd
 
 from judgebook.questions.agreement.analysis import alpha_table
 from judgebook.questions.agreement.items import without_weights
-from judgebook.questions.moderation import categories, preferences
+from judgebook.questions.moderation import preferences
 from judgebook.questions.moderation.categories import kappa_bounds
 from judgebook.questions.moderation.question import Moderation
 from judgebook.statistics.intervals import Sampling
@@ -48,7 +48,6 @@ def category_names(labels: Sequence[Label], section: Moderation) -> dict[str, di
 def analyse(
     judged: dict[str, Annotations],
     labels: Sequence[Label],
-    pairs: pd.DataFrame,
     frames: pd.DataFrame,
     replies: pd.DataFrame,
     overlap: pd.DataFrame,
@@ -65,8 +64,6 @@ def analyse(
         From `judgements`.
     labels : sequence of Label
         For the category label.
-    pairs : DataFrame
-        From `categories.pairs`.
     frames : DataFrame
         From `preferences.outcomes`.
     replies, overlap : DataFrame
@@ -80,7 +77,6 @@ def analyse(
     """
     return collect(
         *_categories(judged["category"], labels, sampling),
-        categories.sizes(pairs, sampling=sampling),
         preferences.shares(frames, sampling=sampling),
         preferences.shares(frames, sampling=sampling, against=True),
         preferences.leads(frames, sampling=sampling, permute_seed=permute_seed),
@@ -90,22 +86,11 @@ def analyse(
     )
 
 
-def _categories(
-    marks: Annotations, labels: Sequence[Label], sampling: Sampling
-) -> Iterator[Results | Iterator[dict[str, Any]] | list[dict[str, Any]]]:
-    """How annotators use the categories, and how far they agree."""
-    scores = sorted(marks["score"].unique())
-    yield categories.distribution(marks)
-    for corpus, of_corpus in marks.groupby("corpus", sort=False):
-        table = categories.compositions(of_corpus, scores)
-        if not len(table):
-            continue
-        yield categories.agreement(table, scores, corpus)
-        kappa = categories.kappa_interval(table, sampling.stream("kappa", corpus), sampling)
-        yield [{"statistic": "fleiss_kappa", "corpus": corpus, "resample": "item", "kind": "human", **kappa.row()}]
+def _categories(marks: Annotations, labels: Sequence[Label], sampling: Sampling) -> Iterator[Results]:
+    """How far annotators agree on the categories."""
     judged = set(marks[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
     declared = [label for label in labels if (label.method, label.id) in judged]
-    ordered = len(scores) > 2 and not any(label.unordered for label in declared)
+    ordered = marks["score"].nunique() > 2 and not any(label.unordered for label in declared)
     levels = ("nominal", "ordinal") if ordered else ("nominal",)
     for level in levels if declared else ():
         one_level = [replace(label, level=level) for label in declared]

@@ -18,7 +18,7 @@ from judgebook.display.text import Phrases, span, told
 from judgebook.display.views import Plot
 from judgebook.questions.moderation import tables
 from judgebook.questions.moderation.preferences import OUTCOMES
-from judgebook.questions.moderation.tables import by_corpus, category_titles, ordered, pair_titles
+from judgebook.questions.moderation.tables import by_corpus, ordered, pair_titles
 from judgebook.study.results import Results
 
 #: outcomes from good to bad for the system: colour of bars, and a shade that shows as a thin line
@@ -33,41 +33,6 @@ INTERVALS = {
     "items": ("CI, judgements of an item identical", 0.9, 1.0),
 }
 _PHRASES = Phrases(__package__)
-
-
-def categories(results: Results, names: DisplayNames) -> Iterator[Plot]:
-    """Shares of the categories among the judgements of every annotator (Figure 2)."""
-    import seaborn as sns  # takes a second, and few figures need it
-
-    for suffix, rows in by_corpus(results["annotator_score_share"]):
-        titles = category_titles(rows["score"], names)
-        wide = rows.pivot_table(index="annotator", columns="score", values="estimate", sort=False)
-        wide = wide[list(titles)].sort_index()
-        acceptable = set(titles.values()) <= set(tables.CATEGORIES.values())
-        colors = CATEGORIES if len(titles) == 3 and acceptable else sns.color_palette("BrBG", len(titles))
-        worst = next(iter(titles))
-        title = spread_title(wide, titles)
-        n = captions.sample(rows["n"], "answers each")
-        caption = f"Bars: shares of the answers of each annotator ({n}){tables.asked(names)}."
-        caption += " Annotators are numbered" + ("; answers are given from bad to good." if acceptable else ".")
-        for k in range(0, len(wide), 2 * DRAWN):
-            page = wide.iloc[k : k + 2 * DRAWN]
-            fig, ax = subplots(width=4.8, height=0.9 + min(0.24, 8 / len(page)) * len(page))
-            numbered = [f"Annotator {k + i + 1}" for i in range(len(page))]
-            stacked(page.set_axis(numbered).set_axis(list(titles.values()), axis=1), ax, colors=colors)
-            ax.set_xlabel("Share of answers")
-            legend_of(fig, [handle(t, c, "s", linewidth=0) for t, c in zip(titles.values(), colors, strict=True)])
-            alt = f"Stacked shares of {len(titles)} categories by annotator ({len(page)}): {titles[worst].lower()} from"
-            name = f"categories{suffix}" + (f"_page_{k // (2 * DRAWN) + 1}" if k else "")
-            unit = "Share of the answers of each annotator"
-            yield Plot(fig, name, f"{alt} {span(100 * page[worst], 0)}%.", caption, title, unit)
-
-
-def spread_title(wide: pd.DataFrame, titles: Mapping[str, str]) -> str:
-    """How far annotators differ in the answer on which they differ most. wide : their shares of each score."""
-    low, high = wide.min(), wide.max()
-    most = (high - low).idxmax()
-    return _PHRASES.say("spread_title", n=len(wide), answer=titles[most], low=low[most], high=high[most])
 
 
 def outcomes(results: Results, names: DisplayNames) -> Iterator[Plot]:

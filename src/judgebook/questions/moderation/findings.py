@@ -10,7 +10,7 @@ import pandas as pd
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.questions.moderation.tables import category_titles, preferred
+from judgebook.questions.moderation.tables import preferred
 from judgebook.study.results import Results
 
 _PHRASES = Phrases(__package__)
@@ -20,31 +20,14 @@ def findings(results: Results, names: DisplayNames, *, simulated: bool, alpha: f
     """Which systems' replies are preferred; agreement of annotators; flagged replies; dependence of judgements."""
     rows = results["moderation_lead"]
     better = [[names.name("system", s) for s in pair] for pair in preferred(rows, alpha)]
-    agreed = _agreement(results, names)
-    yield Prose(_PHRASES.say("headline", n=len(rows), better=better, simulated=simulated, kappa=agreed["kappa"]))
-    yield Prose(_PHRASES.say("agreement", n=len(rows), **agreed))
+    alphas = results["alpha"].drop_duplicates("measurement").to_dict("records")
+    yield Prose(_PHRASES.say("headline", n=len(rows), better=better, simulated=simulated, alpha=(alphas or [None])[0]))
+    yield Prose(_PHRASES.say("agreement", alphas=alphas[1:]))
     rates = [
         (names.name("system", r["system"]), r) for _, r in results["flagged_rate"].sort_values("estimate").iterrows()
     ]
     yield Prose(_PHRASES.say("flagged", rates=rates))
     yield Prose(_PHRASES.say("widths", **_widths(results)))
-
-
-def _agreement(results: Results, names: DisplayNames) -> dict[str, Any]:
-    """Kappa, alphas, and the category whose share differs most between annotators, where these are known."""
-    kappa, alpha = results.select("fleiss_kappa", resample="item"), results["alpha"].drop_duplicates("measurement")
-    facts: dict[str, Any] = {"kappa": None, "alphas": [], "category": "", "low": 0, "high": 0, "people": 0}
-    if kappa.empty:
-        return facts
-    facts["kappa"] = kappa.iloc[0].to_dict()
-    facts["alphas"] = list(zip(alpha["measurement"], alpha["estimate"], strict=True))
-    rows = results["annotator_score_share"]
-    if rows.empty:
-        return facts
-    shares = rows.groupby("score")["estimate"].agg(["min", "max"])
-    widest = (shares["max"] - shares["min"]).idxmax()
-    facts |= {"category": category_titles([widest], names)[widest], "people": rows["annotator"].nunique()}
-    return facts | {"low": shares.at[widest, "min"], "high": shares.at[widest, "max"]}
 
 
 def _widths(results: Results) -> dict[str, Any]:

@@ -23,13 +23,8 @@ class ModerationSections(NotebookPage):
     def findings(self) -> Section:
         yield findings.findings(self.results, self.names, simulated=self.study.simulated)
 
-    def categories(self) -> Section:
-        yield tables.sizes(self.results, self.names)
-        yield figures.categories(self.results, self.names)
+    def agreement(self) -> Section:
         yield tables.agreement(self.results)
-
-    def agreeing(self) -> Section:
-        yield tables.agreeing(self.results, self.names)
 
     def preferences(self) -> Section:
         yield figures.outcomes(self.results, self.names)

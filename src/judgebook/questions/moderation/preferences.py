@@ -56,7 +56,7 @@ def outcomes(better: Annotations, unrelated: Annotations) -> pd.DataFrame:
 
 
 def shares(judged: pd.DataFrame, *, sampling: Sampling, against: bool = False) -> Iterator[dict[str, Any]]:
-    """`moderation_count` and `moderation_share` by system, or with `against` by pair (Table 6, Figure 3).
+    """`moderation_share` by system, or with `against` by pair (Table 6, Figure 3).
 
     judged : from `outcomes`. A share has three intervals: Wilson's as if all judgements were independent (`interval` n)
     and as if those of an item were copies (items); with prompts resampled (context: BCa, or an exact bound where an
@@ -69,7 +69,6 @@ def shares(judged: pd.DataFrame, *, sampling: Sampling, against: bool = False) -
         for outcome in OUTCOMES:
             hit = (rows["outcome"] == outcome).to_numpy(float)
             row = head | {"outcome": outcome, "n": len(hit)}
-            yield row | {"statistic": "moderation_count", "estimate": hit.sum()}
             yield from (row | wilson for wilson in two_extremes(int(hit.sum()), len(hit), items, sampling.confidence))
             interval = _by_prompt(hit, rows["context"], sampling.stream("moderation", *names, outcome), sampling)
             yield row | {"statistic": "moderation_share", "interval": "context"} | interval

@@ -10,7 +10,6 @@ from judgebook.display import cells, tables
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import number
 from judgebook.display.views import Table
-from judgebook.questions.moderation.categories import BANDS
 from judgebook.questions.moderation.preferences import OUTCOMES
 from judgebook.study.results import Results
 
@@ -48,40 +47,12 @@ def pair_titles(rows: pd.DataFrame, names: DisplayNames) -> tuple[pd.DataFrame, 
     return pairs, {line: " against ".join(names.name("system", s) for s in two) for line, *two in between}
 
 
-def sizes(results: Results, names: DisplayNames) -> Table:
-    """The features of Zhang et al. 2022, Table 4, that need no classifier."""
-    rows = results["pair_size"]
-    text = tables.intervals(rows, 1).where(rows["what"] != "pairs", cells.numbers(rows["estimate"], 0))
-    titles = {"pairs": "Pairs", "prompt_words": "Words of a prompt", "answer_words": "Words of an answer"}
-    wide = rows.assign(text=text).set_index(["corpus", "what"])["text"].unstack("what")  # noqa: PD010
-    out = wide.reindex(columns=list(titles)).set_axis(list(titles.values()), axis=1)
-    if len(out) > 1:
-        out.insert(0, "Corpus", [names.name("corpus", c) for c in out.index])
-    return Table(out.reset_index(drop=True), "sizes", "Prompts and answers that were judged, with mean lengths.")
-
-
 def agreement(results: Results) -> Iterator[Table]:
-    """Fleiss' kappa and alpha of the categories."""
-    kappa = results.select("fleiss_kappa", resample="item").assign(measurement="nominal", coefficient="Fleiss' kappa")
-    rows = pd.concat([kappa, results["alpha"].assign(coefficient="Krippendorff's alpha")])
-    for suffix, part in by_corpus(rows):
-        out = pd.DataFrame({"Coefficient": part["coefficient"], "Level": part["measurement"]})
-        out["Value"], out["Items"] = tables.intervals(part), part["n_clusters"]
-        caption = "Agreement on the categories, all annotators of an item; CI over items."
+    """Alpha of the categories."""
+    for suffix, part in by_corpus(results["alpha"]):
+        out = pd.DataFrame({"Level": part["measurement"], "Alpha": tables.intervals(part), "Items": part["n_clusters"]})
+        caption = "Krippendorff's alpha of the categories, all annotators of an item; CI over items."
         yield Table(out, f"agreement{suffix}", caption)
-
-
-def agreeing(results: Results, names: DisplayNames) -> Iterator[Table]:
-    """Items by definition and category, a column per number of annotators, or per tenth of them."""
-    for suffix, rows in by_corpus(results["agreement_count"]):
-        by = "annotators" if rows["annotators"].notna().any() else "band"
-        shown = sorted(rows[by].unique()) if by == "annotators" else [b for b in BANDS if (rows["band"] == b).any()]
-        wide = tables.pivot(rows, ["definition", "score"], by, {k: str(k) for k in shown})
-        wide["score"] = wide["score"].map(category_titles(rows["score"], names))
-        what = "number" if by == "annotators" else "share"
-        caption = f"Items by most frequent category and (columns) {what} of annotators who chose it{asked(names)}."
-        wide = wide.rename(columns={"definition": "Definition", "score": "Category"})
-        yield Table(wide, f"agreeing{suffix}", caption, 1)
 
 
 def outcomes(results: Results, names: DisplayNames) -> Iterator[Table]:
