@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 import numpy as np
 import pandas as pd
 
-from judgebook.annotations.dialogue_values import Design
-from judgebook.questions.validity.coverage import FITS, Predictors
+from judgebook.questions.validity.coverage import FITS
 from judgebook.questions.validity.targets import Targets
 from judgebook.study.results import Results, where
 
@@ -27,26 +24,6 @@ def single_labels(study_targets: Targets, results: Results) -> pd.DataFrame:
             part = design.common([(row["method"], row["label"])])
             rows.append(_row(row["estimate"], part.x.to_numpy(float), part.y, target))
     return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def stepwise(study_targets: Targets, results: Results, exclude: Sequence[str]) -> pd.DataFrame:
-    """Fits of the models of the published paths of notebook 06, from one label to all of each method."""
-    rows: list[tuple[str, float, float]] = []
-    for target, design in study_targets.designs.items():
-        ours = _apart(results, target, results.select(FITS[target], target=target, kind="stepwise"))
-        for method, path in ours.sort_values("k").groupby("method", sort=False):
-            every = results.select(FITS[target], target=target, kind="stepwise", method=method).set_index("k")["label"]
-            rows += _of_path(design, method, path, every, exclude)
-    return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def _of_path(
-    design: Design, method: str, path: pd.DataFrame, every: pd.Series, exclude: Sequence[str]
-) -> Iterator[tuple[str, float, float]]:
-    one = Predictors(design, method, exclude)
-    for k, estimate in path[["k", "estimate"]].itertuples(index=False):
-        inside = [one.labels.index(label) for label in every[every.index <= k]]
-        yield _row(estimate, one.fitness.x[:, inside], one.fitness.y, design.target)
 
 
 def _apart(results: Results, target: str, rows: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import listing, percent
 from judgebook.display.views import Table
 from judgebook.questions.validity import label_selection
-from judgebook.questions.validity.analysis import KEY, chosen, corrected, path
+from judgebook.questions.validity.analysis import KEY, chosen, corrected
 from judgebook.study.results import Results
 
 TITLES = {DIALOGUE_QUALITY: "dialogue quality", COMPARATIVE_QUALITY: "comparative quality"}
@@ -102,19 +102,17 @@ def _sizes(rows: pd.DataFrame, target: str) -> pd.DataFrame:
 
 
 def models(results: Results, names: DisplayNames) -> Iterator[Table]:
-    """For each target the subset each method ends with, by exact search and by the paper's path."""
+    """For each target the best subset of labels of each method."""
     for target, title in TITLES.items():
-        best, steps, out = chosen(results, target), path(results, target), []
+        best, out = chosen(results, target), []
         order = best["method"].map(lambda m: names.position("method", m)).sort_values(kind="stable").index
         for row in best.loc[order].itertuples():
-            walk = steps[steps["method"] == row.method]
-            inside = walk.loc[walk["k"] <= walk.loc[walk["adjusted"].idxmax(), "k"], "label"]
             labels = ", ".join(names.name("label", label, row.method) for label in row.labels)
             cells = {"method": row.method, f"{ROWS[target].title()}s": row.n, "Labels": row.k, "Fit": row.fit}
-            cells |= {"Adjusted": row.adjusted, "Best subset": labels, "Same by path": set(inside) == set(row.labels)}
+            cells |= {"Adjusted": row.adjusted, "Best subset": labels}
             out.append(cells | {"Subsets within 0.01": row.close})
-        caption = f"{title.capitalize()}: the subset of labels with the highest adjusted fit, whether the published"
-        caption += " path ends with the same labels, and the number of subsets within 0.01 of that fit."
+        caption = f"{title.capitalize()}: the subset of labels with the highest adjusted fit, and the number of subsets"
+        caption += " within 0.01 of that fit."
         yield Table(names.named(pd.DataFrame(out)), f"models_{target}", caption, decimals=3)
 
 
