@@ -31,9 +31,9 @@ def bca(
     n, estimate, tail = int(times.sum()), float(statistic(times[None])[0]), (1 - confidence) / 2
     drawn = np.random.default_rng(seed).multinomial(n, times / n, size=n_resamples).astype(float)
     values = np.concatenate([statistic(drawn[i : i + at_once]) for i in range(0, n_resamples, at_once)])
-    defined = values[np.isfinite(values)]
-    missing = n_resamples - len(defined)
-    row = {"estimate": estimate, "n_clusters": n, "n_undefined": missing, "ci_kind": "not_estimable", "note": None}
+    defined, missing = values[np.isfinite(values)], int(np.sum(~np.isfinite(values)))
+    row = {"estimate": estimate, "ci_low": np.nan, "ci_high": np.nan, "ci_kind": "not_estimable", "note": None}
+    row |= {"n_clusters": n, "n_undefined": missing}
     if not np.isfinite(estimate) or missing > tail * n_resamples or np.ptp(defined) <= 1e-12 * max(1, abs(estimate)):
         few = f"undefined in {missing} of {n_resamples} resamples" if missing else "every resample gives the same value"
         return row | {"note": few if np.isfinite(estimate) else "the statistic is undefined on these data"}

@@ -185,7 +185,6 @@ def of_validity(size: Size) -> Iterator[Plot]:
     alone, fits = [], []
     for statistic, target in zip(("r2", "mcfadden_r2"), targets, strict=True):
         unit = "single" if statistic == "r2" else ""
-        alone.append(made(statistic, size, only=unit, high=0.3, target=target))
         rows = made(statistic, size, only=unit, odd=False, high=0.3, target=target)
         rows["k"] = rows.groupby(["group", "method"]).cumcount() + 1
         rows = rows[rows["group"] == rows["group"].iloc[0]]
@@ -200,7 +199,7 @@ def of_validity(size: Size) -> Iterator[Plot]:
     results, models = (collect(*(f[f["group"] == one] for f in frames)) for frames in (alone, fits))
     for target in targets:
         yield from flat(validity.correlations(results, names, target))
-    yield from flat(validity.fits(results, names), validity.compared(models, names))
+    yield from flat(validity.compared(models, names))
     rng, keys = np.random.default_rng(3), pd.DataFrame(size.methods_and_labels(), columns=["method", "label"])
     applied = {"agreement": 0.4, "importance": 0.0, "sensitivity": 1.0, "distinctness": 0.5}
     for criterion in [*applied, "cost"]:

@@ -13,7 +13,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
 from judgebook.display.text import Phrases, counted, number, plural, span
 from judgebook.display.views import Plot
-from judgebook.questions.validity.analysis import KEY, comparison
+from judgebook.questions.validity.analysis import comparison
 from judgebook.questions.validity.analysis import correlations as correlations_of
 from judgebook.questions.validity.coverage import FITS
 from judgebook.questions.validity.tables import CRITERIA, TITLES, sampled
@@ -49,38 +49,6 @@ def correlations(results: Results, names: DisplayNames, target: str) -> Plot | N
     apart = int(((known["ci_low"] > 0) | (known["ci_high"] < 0)).sum())
     title = _PHRASES.say("correlations_title", n=len(known), apart=apart, target=TITLES[target]) if len(known) else ""
     return Plot(fig, target, alt, caption, title, f"Pearson's r with {TITLES[target]}")
-
-
-def fits(results: Results, names: DisplayNames) -> Plot | None:
-    """The published fit, as Figure 2 of Finch et al. 2023: a panel and an axis of its own for each target."""
-    by_target = {t: results.select(s, target=t).dropna(subset="estimate").set_index(KEY) for t, s in FITS.items()}
-    by_target = {
-        t: rows[["estimate", "ci_low", "ci_high", "ci_kind", "n", "resample_unit"]]
-        for t, rows in by_target.items()
-        if len(rows)
-    }
-    if not by_target:
-        return None
-    every = pd.concat(by_target.values()).index.unique()  # the same rows in both panels, named once
-    longest = len(every) + 1.6 * every.get_level_values("method").nunique()
-    fig, axes = subplots(1, len(by_target), width=PAGE, height=0.6 + 0.165 * longest, squeeze=False)
-    for ax, (target, rows) in zip(axes[0], by_target.items(), strict=True):
-        top = np.nanmax(rows[["estimate", "ci_high"]].to_numpy(float))
-        limits = (-0.01 * top, 1.05 * top) if top > 0 else (-0.01, 0.1)
-        # values stand in the table: beside two panels they would leave the marks a third of the width
-        plots.forest(rows.reindex(every).reset_index(), ax, names, xlabel=AXES[target], xlim=limits, decimals=None)
-        ax.set_ylim(longest - 0.7, -0.7)
-        ax.xaxis.set_major_locator(MaxNLocator(4))
-        if ax is not axes[0, 0]:
-            ax.set_yticklabels([])
-    spans = [
-        f"{AXES[t]} from {span(rows['estimate'])} for {plural(len(rows), 'label')}" for t, rows in by_target.items()
-    ]
-    sizes = "; ".join(counted(rows["n"], f"{UNITS[t]}s") for t, rows in by_target.items())
-    over = _over(pd.concat(by_target.values()))
-    caption = f"Fit of models with one label. Points: estimates; lines: jackknife {names.ci} over {over}"
-    caption += f"; {sizes}. R² and pseudo-R² are different quantities and cannot be compared."
-    return Plot(fig, "fit", f"Fit of models with one label, with CIs: {'; '.join(spans)}.", caption)
 
 
 def _over(rows: pd.DataFrame) -> str:

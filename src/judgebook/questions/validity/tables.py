@@ -74,29 +74,6 @@ def correlations(results: Results, names: DisplayNames, target: str, confidence:
     return Table(names.named(out.dropna(axis=1, how="all").reset_index()), target, caption, why=why)
 
 
-def fits(results: Results, names: DisplayNames, target: str) -> Table:
-    """The published models of one label: fit with interval and test; for the logit also its coefficients."""
-    rows = names.sort(results.select("r", target=target, kind=None)).set_index(KEY)
-
-    def column(statistic: str, name: str = "estimate") -> pd.Series:
-        return results.select(statistic, target=target).set_index(KEY)[name]
-
-    out = _sizes(rows, target)
-    if target == DIALOGUE_QUALITY:
-        out["R²"] = tables.intervals(results.select("r2", target=target).set_index(KEY))
-        out["F"], out["p"] = column("f_test"), cells.p_values(column("f_test", "p_value"))
-        caption = "Linear models of dialogue quality with one label."
-    else:
-        out["Pseudo-R²"] = tables.intervals(results.select("mcfadden_r2", target=target).set_index(KEY))
-        out["LLR"], out["p"] = column("llr"), cells.p_values(column("llr", "p_value"))
-        out["Log-odds"], out["Log-odds (Firth)"] = column("coefficient"), column("firth_coefficient")
-        caption = "Logistic models of comparative quality with one label; log-odds per standard deviation of the label."
-    why = dict.fromkeys(out, "The label or the target does not vary.")
-    why["Annotators"] = "Annotators are positions in a list, not known people."
-    why["Log-odds"] = "The likelihood has no maximum (separation)."
-    return Table(names.named(out.reset_index()), f"fit_{target}", caption, why=why)
-
-
 def _sizes(rows: pd.DataFrame, target: str) -> pd.DataFrame:
     return rows[["n_annotators", "n"]].astype("Int64").set_axis(["Annotators", f"{ROWS[target].title()}s"], axis=1)
 
