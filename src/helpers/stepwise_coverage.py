@@ -52,16 +52,17 @@ class Page(CoverageSections):
         self.results = collect(results, decisions)
         self.run.save_results(self.results)
 
-    def save(self, models: pd.DataFrame) -> None:
+    def save(self, models: pd.DataFrame, criterion: str) -> None:
         """Store the models of paths, a row each.
 
-        models : target, method, k, label (the one added), n, n_clusters, fit, adjusted, smallest_gain; of logits
-        separated.
+        models : target, method, k, label (the one added), n, n_clusters, fit, criterion, smallest_gain; of logits
+        separated. criterion : what was maximised; another than the adjusted fit is stored under a name of its own.
         """
         if models.empty:
             return
         fit = models["target"].map(FITS)
-        names = {"fit": fit, "adjusted": "adjusted_" + fit, "smallest_gain": "smallest_gain", "separated": "separated"}
+        maximised = "adjusted_" + fit if criterion == "adjusted fit" else "search_criterion"
+        names = {"fit": fit, "criterion": maximised, "smallest_gain": "smallest_gain", "separated": "separated"}
         given = {name: models[name] for name in names if name in models}
         same = models[["target", "method", "k", "label", "n", "n_clusters"]].assign(
             kind="stepwise",

@@ -39,7 +39,7 @@ def same_as_the_kernel(coverage, x, y, model, width):
     found = coverage.steps(x, y, model, width)
     kernel = subsets.backward_elimination(subsets.Fitness(x.to_numpy(), y, FAMILIES[model]), width)
     assert found["label"].tolist() == x.columns[kernel.order].tolist()
-    for name, values in {"fit": kernel.fit, "adjusted": kernel.adjusted, "smallest_gain": kernel.gain}.items():
+    for name, values in {"fit": kernel.fit, "criterion": kernel.adjusted, "smallest_gain": kernel.gain}.items():
         np.testing.assert_allclose(found[name], values, atol=1e-9)
 
 
@@ -57,7 +57,7 @@ def test_fits_of_the_path_are_those_of_statsmodels(coverage, model):
     for row in found.to_dict("records"):
         inside = {x.columns.get_loc(label) for label in row["labels"]}
         fit, adjusted = plain_fit(x.to_numpy(), y, FAMILIES[model], inside)
-        assert (row["fit"], row["adjusted"]) == pytest.approx((fit, adjusted), abs=1e-9)
+        assert (row["fit"], row["criterion"]) == pytest.approx((fit, adjusted), abs=1e-9)
         drops = [adjusted - plain_fit(x.to_numpy(), y, FAMILIES[model], inside - {i})[1] for i in inside]
         assert row["smallest_gain"] == pytest.approx(min(drops), abs=1e-9)
 
@@ -72,7 +72,7 @@ def test_another_criterion_changes_what_is_chosen(coverage):
     other = functions("06_stepwise_coverage", page=EXCLUDED)
     other["criterion"] = bic
     fewer = other["steps"](x, y, "linear", 100)
-    assert fewer["k"][fewer["adjusted"].idxmax()] < adjusted["k"][adjusted["adjusted"].idxmax()]
+    assert fewer["k"][fewer["criterion"].idxmax()] < adjusted["k"][adjusted["criterion"].idxmax()]
 
 
 def test_labels_that_cannot_be_used_are_left_out(coverage):
@@ -101,7 +101,7 @@ def test_many_labels_and_a_separated_logit_have_a_path(coverage):
     x, y = sample("logistic")
     found = coverage.steps(x.assign(f=np.where(y == 1, x["f"].abs(), 0.0)), y, "logistic", 5)
     assert found["separated"].max() == 1
-    assert np.isfinite(found[["fit", "adjusted"]]).all(axis=None)
+    assert np.isfinite(found[["fit", "criterion"]]).all(axis=None)
 
 
 @pytest.fixture
