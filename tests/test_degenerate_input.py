@@ -71,7 +71,7 @@ def rows_of(annotations, talks):
     found = targets.find(annotations, talks, label="quality", pick_seed=1)
     for target, design in found.designs.items():
         importance = validity.importance(design, sampling=SAMPLING, repeats=found.repeats[target])
-        searched = collect(coverage.stepwise(design, "behavior"), coverage.best_subsets(design, "behavior"))
+        searched = collect(coverage.best_subsets(design, "behavior"))
         searched = Results({s: f.drop_duplicates(["method", "label", "kind"]) for s, f in searched.items()})
         out |= {f"importance, {target}": importance, f"coverage, {target}": searched}
     return out

@@ -1,11 +1,17 @@
 """Notebook 04: does a label predict how good a dialogue is?"""
 
+from typing import Any
+
+import pandas as pd
+
 from judgebook.display.page import Section
 from judgebook.display.views import without_means
 from judgebook.published import comparison
-from judgebook.questions.validity import analysis, figures, findings, library_check, reach, tables
+from judgebook.questions.validity import analysis, figures, findings, reach, tables
+from judgebook.questions.validity.coverage import FITS
 from judgebook.questions.validity.page import Predictions
 from judgebook.simulation.truth import truth
+from judgebook.study.results import collect
 
 
 class Page(Predictions):
@@ -22,6 +28,30 @@ class Page(Predictions):
         self._read_targets()
         self.level = self.study.bootstrap.confidence
         self.results = self.analysed(analysis.analyse_importance, self.targets, self.sampling)
+        self.run.save_results(self.results)
+
+    def save(self, models: pd.DataFrame) -> None:
+        """Store models of one label, a row each.
+
+        models : target, method, label, n, the columns of `bca`, test, p_value; of logits also coefficient,
+        firth_coefficient, firth_p_value, separated, and why if there is no maximum.
+        """
+        rows: list[dict[str, Any]] = []
+        for row in models.to_dict("records"):
+            level, people = self.targets.designs[row["target"]].level, self.targets.n_annotators
+            same = {name: row[name] for name in ("target", "method", "label", "n", "n_clusters")}
+            same |= {"corpus": self.targets.corpus, "group": self.targets.groups[row["method"]]}
+            same |= {"level": level, "resample_unit": level, "n_annotators": people.get((row["method"], row["label"]))}
+            why = {"note": row["why"]} if isinstance(row.get("why"), str) else {}
+            interval = {name: row[name] for name in ("ci_low", "ci_high", "ci_kind", "n_undefined", "note")} | why
+            test = {"statistic": "f_test" if level == "dialogue" else "llr", "p_value": row["p_value"]}
+            rows.append(same | {"statistic": FITS[row["target"]], "estimate": row["estimate"]} | interval)
+            rows.append(same | test | {"estimate": row["test"]} | why)
+            if level == "pair":
+                names = ("coefficient", "firth_coefficient", "separated")
+                rows += [same | {"statistic": name, "estimate": row[name]} | why for name in names]
+                rows[-2]["p_value"] = row["firth_p_value"]
+        self.results = collect(self.results, rows)
         self.run.save_results(self.results)
 
     def findings(self) -> Section:
@@ -42,11 +72,6 @@ class Page(Predictions):
             yield findings.by_method(self.results, self.names, target)
             yield tables.correlations(self.results, self.names, target, self.level)
             yield findings.reasons(self.results, self.names, target)
-
-    def fits(self) -> Section:
-        yield figures.fits(self.results, self.names)
-        yield from (tables.fits(self.results, self.names, target) for target in self.targets.designs)
-        yield findings.checked(library_check.single_labels(self.targets, self.results))
 
     def paper(self) -> Section:
         caption = "Numbers printed in the text (Figure 2 prints none), and those of this study."

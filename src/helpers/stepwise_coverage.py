@@ -1,6 +1,9 @@
 """Notebook 06: what do labels explain together, and which should be kept?"""
 
+import pandas as pd
+
 from judgebook.questions.validity import analysis, label_selection, specifications
+from judgebook.questions.validity.coverage import FITS
 from judgebook.questions.validity.coverage_page import CoverageSections
 from judgebook.statistics import Sampling
 from judgebook.study.results import collect
@@ -47,4 +50,26 @@ class Page(CoverageSections):
             confidence=sampling.confidence,
         )
         self.results = collect(results, decisions)
+        self.run.save_results(self.results)
+
+    def save(self, models: pd.DataFrame, criterion: str) -> None:
+        """Store the models of paths, a row each.
+
+        models : target, method, k, label (the one added), n, n_clusters, fit, criterion, smallest_gain; of logits
+        separated. criterion : what was maximised; another than the adjusted fit is stored under a name of its own.
+        """
+        if models.empty:
+            return
+        fit = models["target"].map(FITS)
+        maximised = "adjusted_" + fit if criterion == "adjusted fit" else "search_criterion"
+        names = {"fit": fit, "criterion": maximised, "smallest_gain": "smallest_gain", "separated": "separated"}
+        given = {name: models[name] for name in names if name in models}
+        same = models[["target", "method", "k", "label", "n", "n_clusters"]].assign(
+            kind="stepwise",
+            corpus=self.targets.corpus,
+            group=models["method"].map(self.targets.groups),
+            level=models["target"].map({target: design.level for target, design in self.targets.designs.items()}),
+        )
+        rows = [same.assign(statistic=names[name], estimate=values) for name, values in given.items()]
+        self.results = collect(self.results, pd.concat(rows).dropna(subset="estimate"))
         self.run.save_results(self.results)

@@ -155,26 +155,21 @@ def of_validity(size: Size) -> Iterator[Plot]:
     alone, fits = [], []
     for statistic, target in zip(("r2", "mcfadden_r2"), targets, strict=True):
         unit = "single" if statistic == "r2" else ""
-        alone.append(made(statistic, size, only=unit, high=0.3, target=target))
-        rows = made(statistic, size, only=unit, odd=False, high=0.3, target=target, kind="stepwise")
+        rows = made(statistic, size, only=unit, odd=False, high=0.3, target=target)
         rows["k"] = rows.groupby(["group", "method"]).cumcount() + 1
         rows = rows[rows["group"] == rows["group"].iloc[0]]
         rows["estimate"] = 0.3 * rows["k"] / (rows["k"] + 3)
-        kinds = ["best_subset", "common", "cross_validated", "permuted_mean", "permuted_p95"]
+        kinds = ["common", "cross_validated", "permuted_mean", "permuted_p95"]
         fits += [
-            rows,
-            *(
-                rows.assign(kind=k, label=None, estimate=rows["estimate"] * f)
-                for k, f in zip(kinds, (1.02, 1, 0.7, 0.1, 0.3), strict=True)
-            ),
+            rows.assign(kind=k, label=None, estimate=rows["estimate"] * f)
+            for k, f in zip(kinds, (1, 0.7, 0.1, 0.3), strict=True)
         ]
-        fits += [rows.assign(statistic=f"adjusted_{statistic}"), rows.assign(statistic="smallest_gain", estimate=0.01)]
     one = next(iter(names.titles["group"]))
     alone += [made("r", size, low=-0.6, high=0.9, target=targets, kind=k) for k in (None, "bca")]
     results, models = (collect(*(f[f["group"] == one] for f in frames)) for frames in (alone, fits))
     for target in targets:
         yield from flat(validity.correlations(results, names, target))
-    yield from flat(validity.fits(results, names), validity.paths(models, names), validity.compared(models, names))
+    yield from flat(validity.compared(models, names))
     rng, keys = np.random.default_rng(3), pd.DataFrame(size.methods_and_labels(), columns=["method", "label"])
     applied = {"agreement": 0.4, "importance": 0.0, "sensitivity": 1.0, "distinctness": 0.5}
     for criterion in [*applied, "cost"]:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from fixtures.notebook_runs import ACROSS, CHECKS, ENTRIES, NOT_SIMULATED, World, check_alpha, worker_ids
+from fixtures.notebook_runs import ACROSS, CHECKS, ENTRIES, NOT_SIMULATED, World, check_alpha, check_models, worker_ids
 
 from judgebook.extras.gallery import committed, front
 from judgebook.study.params import ROOT
@@ -55,3 +55,7 @@ def test_the_simulated_study_has_every_notebook_but_four(demo):
 
 def test_the_first_two_annotations_enter_where_the_yaml_says_so(demo):
     check_alpha(demo, "demo", 2)
+
+
+def test_models_of_quality_are_those_of_the_kernels(demo):
+    check_models(demo, "demo")

@@ -194,8 +194,7 @@ MOVES = (
         ("reordered", "renamed_backwards", "joined"),
         ALL,
         {
-            "importance": ("coefficient", "corrected_r", "f_test", "firth_coefficient", "importance_rank",
-                   "label_intercorrelation", "llr", "mcfadden_r2", "r", "r2", "repeat_reliability", "separated"),
+            "importance": ("corrected_r", "importance_rank", "label_intercorrelation", "r", "repeat_reliability"),
             "sensitivity": ("n_significant", "null_rejection", "system_difference"),
             "performance": ("mean interval=(independent|picks)", "rate interval=(independent|picks)", "rate_summary",
                    "share interval=(independent|picks)"),
@@ -243,7 +242,7 @@ MOVES = (
         ALL,
         {
             "data_set": ("design_fact what=(highest|lowest)", "score_share"),
-            "importance": ("r", "corrected_r", "coefficient", "firth_coefficient"),
+            "importance": ("r", "corrected_r"),
         },
     ),
     Moves(

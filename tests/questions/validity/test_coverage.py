@@ -41,30 +41,6 @@ def array(design, method):
 
 
 @pytest.mark.parametrize("binary", [False, True])
-def test_stepwise_rows_equal_statsmodels(binary):
-    design = study(binary=binary)
-    family, name = ("logit", "mcfadden_r2") if binary else ("ols", "r2")
-    found = keyed(coverage.stepwise(design, "behavior"))
-    labels = found[found["statistic"] == name].sort_values("k")["label"].tolist()
-    assert labels[:2] == ["b0", "b1"]
-    inside = set()
-    for k, label in enumerate(labels, start=1):
-        inside.add(int(label[1:]))
-        row = found[found["k"] == k].set_index("statistic")["estimate"]
-        r2, adjusted = plain_fit(array(design, "behavior"), design.y, family, inside)
-        assert (row[name], row[f"adjusted_{name}"]) == pytest.approx((r2, adjusted), abs=1e-9)
-        drops = [adjusted - plain_fit(array(design, "behavior"), design.y, family, inside - {i})[1] for i in inside]
-        assert row["smallest_gain"] == pytest.approx(min(drops), abs=1e-9)
-
-
-def test_quality_is_no_predictor_of_quality():
-    design = study()
-    renamed = design.x.rename(columns={"b2": "quality"}, level=1)
-    found = keyed(coverage.stepwise(replace(design, x=renamed), "behavior"))
-    assert "quality" not in set(found["label"])
-
-
-@pytest.mark.parametrize("binary", [False, True])
 def test_best_subsets_are_best(binary):
     design = study(1, binary=binary)
     name = "mcfadden_r2" if binary else "r2"
@@ -172,10 +148,16 @@ def test_rare_labels_that_vanish_in_a_fold_do_no_harm():
     assert "same value throughout" in dropped["note"].item()
 
 
-@pytest.mark.parametrize("search", [coverage.stepwise, coverage.best_subsets])
-def test_what_cannot_be_searched_gives_a_reason(search):
+def test_quality_is_no_predictor_of_quality():
+    design = study()
+    renamed = design.x.rename(columns={"b2": "quality"}, level=1)
+    found = keyed(coverage.best_subsets(replace(design, x=renamed), "behavior"))
+    assert "quality" not in set(found["label"])
+
+
+def test_what_cannot_be_searched_gives_a_reason():
     def reason(design, method="behavior"):
-        return keyed(search(design, method))["note"].item()
+        return keyed(coverage.best_subsets(design, method))["note"].item()
 
     design = study()
     assert "no label that varies" in reason(design, "comparative")
@@ -185,12 +167,11 @@ def test_what_cannot_be_searched_gives_a_reason(search):
     assert "rarer answer occurs 5 times, too few" in reason(pairs.rows(rare))
 
 
-def test_more_than_twenty_labels_have_a_path_but_no_exact_search():
+def test_more_than_twenty_labels_have_no_exact_search():
     rng = np.random.default_rng(7)
     names = pd.MultiIndex.from_product([["rating"], [f"r{i:02d}" for i in range(21)]], names=["method", "label"])
     x = pd.DataFrame(rng.normal(size=(90, 21)), columns=names)
     design = replace(study(n=90), x=x)
-    assert len(coverage.stepwise(design, "rating", width=5)) == 63
     for rows in (coverage.best_subsets(design, "rating"), coverage.stability(design, "rating", seed=0)):
         assert "21 labels have too many subsets" in keyed(rows)["note"].item()
 

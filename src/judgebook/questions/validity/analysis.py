@@ -62,7 +62,6 @@ def analyse_coverage(
     for design in study_targets.designs.values():
         methods = list(dict.fromkeys(design.x.columns.get_level_values(0)))
         for method in methods:
-            rows += coverage.stepwise(design, method, width=options.beam, exclude=exclude)
             rows += coverage.best_subsets(design, method, exclude=exclude)
             rows += coverage.stability(design, method, n_halves=options.n_halves, seed=seed, exclude=exclude)
         rows += coverage.compare(
@@ -127,20 +126,6 @@ def excludes_zero(rows: pd.DataFrame) -> pd.Series:
 def corrected(results: Results, target: str) -> pd.DataFrame:
     """Corrected correlations that can be estimated (`importance.importance` has the rule)."""
     return results.select("corrected_r", target=target).dropna(subset="estimate")
-
-
-def path(results: Results, target: str) -> pd.DataFrame:
-    """The published path of each method: method, k, label added, fit, adjusted, gain, and `best`, the fit of the best
-    subset of the size."""
-    fit, index = FITS[target], ["method", "k"]
-
-    def column(statistic: str, kind: str, name: str = "estimate") -> pd.Series:
-        return results.select(statistic, target=target, kind=kind).set_index(index)[name]
-
-    parts = {"label": column(fit, "stepwise", "label"), "fit": column(fit, "stepwise")}
-    parts |= {"adjusted": column(f"adjusted_{fit}", "stepwise"), "gain": column("smallest_gain", "stepwise")}
-    parts["best"] = column(fit, "best_subset").reindex(parts["fit"].index)
-    return pd.DataFrame(parts).reset_index().astype({"k": int}).sort_values(index, ignore_index=True)
 
 
 def chosen(results: Results, target: str) -> pd.DataFrame:

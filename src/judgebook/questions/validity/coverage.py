@@ -1,10 +1,10 @@
 """How much of quality do the labels of a method explain jointly, and which of them? (Finch et al. 2023, section 7.4)
 
-As published (`stepwise`): backward elimination with a beam, selected by adjusted fit; Figure 3 shows the unadjusted
-fit. Primary: exact best subsets (`best_subsets`), how often each label is selected in random halves of the people
-(`stability`), and methods compared on the same dialogues with the same number of labels, on people left out and against
-a shuffled target (`compare`). The fit of the best of many subsets is too high: part of it is noise. A gain in adjusted
-R² only means |t| > 1, which a useless label reaches 32% of the time, and there are no p-values after selection.
+As published, in notebook 06: backward elimination. Primary: exact best subsets (`best_subsets`), how often each label
+is selected in random halves of the people (`stability`), and methods compared on the same dialogues with the same
+number of labels, on people left out and against a shuffled target (`compare`). The fit of the best of many subsets is
+too high: part of it is noise. A gain in adjusted R² only means |t| > 1, which a useless label reaches 32% of the time,
+and there are no p-values after selection.
 """
 
 from __future__ import annotations
@@ -27,43 +27,13 @@ from judgebook.statistics.subset_stability import (
     fit_intervals,
     permuted_fits,
 )
-from judgebook.statistics.subsets import MAX_EXACT, Fitness, backward_elimination, best_of_each_size, masks_of, sizes
+from judgebook.statistics.subsets import MAX_EXACT, Fitness, best_of_each_size, masks_of, sizes
 
 #: target -> statistic of the fit: different quantities, never compared
 FITS = {DIALOGUE_QUALITY: "r2", COMPARATIVE_QUALITY: "mcfadden_r2"}
 #: subsets this close to the best adjusted fit are counted as nearly as good
 WITHIN = 0.01
 Row: TypeAlias = dict[str, Any]
-
-
-def stepwise(design: Design, method: str, *, exclude: Sequence[str] = ("quality",), width: int = 100) -> list[Row]:
-    """The published path of one method: `subsets.backward_elimination`, one model per number of predictors.
-
-    Parameters
-    ----------
-    design : Design
-        Linear model for dialogue quality, logit for comparative quality.
-    method : str
-        Its labels are the predictors, except those of `exclude`.
-    width : int
-        Models kept at each step.
-
-    Returns
-    -------
-    Rows of `kind` stepwise by k, `label` being the predictor that k adds to k - 1: the fit (r2 or mcfadden_r2), the
-    same adjusted, smallest_gain (positive where the paper's marker is filled), separated (logit). Labels that cannot be
-    used have a row of `kind` excluded with the reason.
-    """
-    one = Predictors(design, method, exclude)
-    if one.reason:
-        return one.numbered([])
-    path = backward_elimination(one.fitness, width)
-    rows = []
-    for k in range(1, one.fitness.p + 1):
-        step = one.rows(k, path.fit[k - 1], path.masks[k - 1], kind="stepwise")
-        step.append(one.row("smallest_gain", path.gain[k - 1], kind="stepwise", k=k))
-        rows += [row | {"label": one.labels[path.order[k - 1]]} for row in step]
-    return one.numbered(rows)
 
 
 def best_subsets(design: Design, method: str, *, exclude: Sequence[str] = ("quality",)) -> list[Row]:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from judgebook.display.page import Section
 from judgebook.display.views import without_means
-from judgebook.questions.validity import curves, figures, findings, label_selection, library_check, reach, tables
+from judgebook.questions.validity import curves, figures, findings, label_selection, reach, tables
 from judgebook.questions.validity.page import Predictions
 from judgebook.study.results import Results
 
@@ -29,11 +29,9 @@ class CoverageSections(Predictions):
             yield findings.predictors(self.targets, self.names)
         yield reach.reach(self.targets, self.results, self.names, self.study.label_set, "7.4")
 
-    def published(self) -> Section:
-        yield figures.paths(self.results, self.names)
+    def best_subsets(self) -> Section:
         yield tables.models(self.results, self.names)
         yield findings.excluded(self.results, self.names)
-        yield findings.checked(library_check.stepwise(self.targets, self.results, self.study.coverage.exclude))
 
     def compared(self) -> Section:
         yield figures.compared(self.results, self.names)

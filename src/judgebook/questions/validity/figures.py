@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.ticker import MaxNLocator
 
 from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY
 from judgebook.display import plots
 from judgebook.display.names import DisplayNames
-from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
+from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
 from judgebook.display.text import Phrases, counted, number, plural, span
 from judgebook.display.views import Plot
-from judgebook.questions.validity.analysis import KEY, comparison, path
+from judgebook.questions.validity.analysis import comparison
 from judgebook.questions.validity.analysis import correlations as correlations_of
 from judgebook.questions.validity.coverage import FITS
 from judgebook.questions.validity.tables import CRITERIA, TITLES, sampled
@@ -52,98 +51,8 @@ def correlations(results: Results, names: DisplayNames, target: str) -> Plot | N
     return Plot(fig, target, alt, caption, title, f"Pearson's r with {TITLES[target]}")
 
 
-def fits(results: Results, names: DisplayNames) -> Plot | None:
-    """The published fit, as Figure 2 of Finch et al. 2023: a panel and an axis of its own for each target."""
-    by_target = {t: results.select(s, target=t).dropna(subset="estimate").set_index(KEY) for t, s in FITS.items()}
-    by_target = {
-        t: rows[["estimate", "ci_low", "ci_high", "ci_kind", "n", "resample_unit"]]
-        for t, rows in by_target.items()
-        if len(rows)
-    }
-    if not by_target:
-        return None
-    every = pd.concat(by_target.values()).index.unique()  # the same rows in both panels, named once
-    longest = len(every) + 1.6 * every.get_level_values("method").nunique()
-    fig, axes = subplots(1, len(by_target), width=PAGE, height=0.6 + 0.165 * longest, squeeze=False)
-    for ax, (target, rows) in zip(axes[0], by_target.items(), strict=True):
-        top = np.nanmax(rows[["estimate", "ci_high"]].to_numpy(float))
-        limits = (-0.01 * top, 1.05 * top) if top > 0 else (-0.01, 0.1)
-        # values stand in the table: beside two panels they would leave the marks a third of the width
-        plots.forest(rows.reindex(every).reset_index(), ax, names, xlabel=AXES[target], xlim=limits, decimals=None)
-        ax.set_ylim(longest - 0.7, -0.7)
-        ax.xaxis.set_major_locator(MaxNLocator(4))
-        if ax is not axes[0, 0]:
-            ax.set_yticklabels([])
-    spans = [
-        f"{AXES[t]} from {span(rows['estimate'])} for {plural(len(rows), 'label')}" for t, rows in by_target.items()
-    ]
-    sizes = "; ".join(counted(rows["n"], f"{UNITS[t]}s") for t, rows in by_target.items())
-    over = _over(pd.concat(by_target.values()))
-    caption = f"Fit of models with one label. Points: estimates; lines: jackknife {names.ci} over {over}"
-    caption += f"; {sizes}. R² and pseudo-R² are different quantities and cannot be compared."
-    return Plot(fig, "fit", f"Fit of models with one label, with CIs: {'; '.join(spans)}.", caption)
-
-
 def _over(rows: pd.DataFrame) -> str:
     return sampled(rows).replace("people", "the people who talked to the systems")
-
-
-def paths(results: Results, names: DisplayNames) -> Plot | None:
-    """The published paths, as Figure 3 of Finch et al. 2023: a panel and an axis of its own for each target."""
-    by_target = {t: path(results, t) for t in TITLES}
-    by_target = {t: rows for t, rows in by_target.items() if len(rows)}
-    if not by_target:
-        return None
-    longest = max(len(f) + 1.6 * f["method"].nunique() for f in by_target.values())
-    width = PAGE if len(by_target) > 1 else 4.2
-    fig, axes = subplots(1, len(by_target), width=width, height=0.85 + 0.165 * longest, squeeze=False)
-    for ax, (target, rows) in zip(axes[0], by_target.items(), strict=True):
-        _paths(ax, rows, names)
-        ax.set(xlabel=AXES[target], ylim=(longest - 0.7, -0.7), xlim=(0, None))
-        ax.xaxis.set_major_locator(MaxNLocator(4))
-    keys = [
-        handle("every label improves the adjusted fit", marker="o", linewidth=0, **_GREY),
-        handle("at least one label does not", marker="o", linewidth=0, markerfacecolor="white", **_GREY),
-        handle("best subset of the same size, if better", marker="|", linewidth=0, markeredgewidth=1.2, **_GREY),
-    ]
-    legend_of(fig, keys)
-    spans = [f"{AXES[t]} up to {number(rows['fit'].max())}" for t, rows in by_target.items()]
-    caption = (
-        "Unadjusted fit of models to which labels are added one at a time, from top to bottom, as Figure 3 of Finch et"
-    )
-    caption += (
-        " al. (2023). Filled: every label in the model improves the adjusted fit; ticks: another subset of the same"
-    )
-    caption += " size that fits better. No intervals: fits after selection are too high by an unknown amount."
-    alt = f"Fit of models as labels are added one at a time, by method: {'; '.join(spans)}."
-    return Plot(fig, "paths", alt, caption)
-
-
-def _paths(ax: Axes, rows: pd.DataFrame, names: DisplayNames) -> None:
-    y, ticks, labels = 0.0, list[float](), list[str]()
-    for method in sorted(rows["method"].unique(), key=lambda m: names.position("method", m)):
-        of_method, color = rows[rows["method"] == method], names.color("method", method)
-        y += 0.6 if labels else 0.0
-        ax.text(0, y, names.name("method", method), transform=ax.get_yaxis_transform(), fontweight="bold", va="center")
-        at = y + 1 + np.arange(len(of_method))
-        ax.plot(
-            of_method["fit"], at, "o-", color=color, linewidth=1.0, markersize=4.5, markerfacecolor="white", zorder=1
-        )
-        fills, better = (of_method["gain"] > 0).to_numpy(), (of_method["best"] > of_method["fit"] + 1e-9).to_numpy()
-        ax.plot(of_method["fit"][fills], at[fills], "o", color=color, markersize=4.5)
-        ax.plot(of_method["best"][better], at[better], "|", color=INK, markersize=7, markeredgewidth=1.2)
-        ticks += at.tolist()
-        labels += [names.name("label", label, method) for label in of_method["label"]]
-        y = at[-1] + 1
-        tooltips = [
-            f"{k} labels, with {x}: {number(v)}"
-            for k, x, v in zip(of_method["k"], labels[-len(of_method) :], of_method["fit"], strict=True)
-        ]
-        tips(ax, tooltips, of_method["fit"], at)
-    ax.set(yticks=ticks, yticklabels=labels)
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x")
-    ax.spines["left"].set_visible(False)
 
 
 def compared(results: Results, names: DisplayNames) -> Plot | None:

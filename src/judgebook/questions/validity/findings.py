@@ -75,12 +75,6 @@ def population(study_targets: Targets, results: Results) -> Prose:
     return Prose(_PHRASES.say("population", units=units, known=all_known, people=units == "people"))
 
 
-def checked(compared: pd.DataFrame) -> Prose:
-    """How far fits are from those of `statsmodels` (`library_check`)."""
-    largest = float((compared["ours"] - compared["theirs"]).abs().max()) if len(compared) else 0.0
-    return Prose(_PHRASES.say("checked", n=len(compared), largest=f"{largest:.0e}"))
-
-
 def left_out(results: Results, target: str) -> str:
     """What cross-validation leaves out: people, where it is known who talked; else sessions or dialogues."""
     rows = results.select(FITS[target], target=target, kind="cross_validated")

@@ -1,10 +1,8 @@
-"""How well does one label predict a target? Signed correlation, R² and McFadden's pseudo-R², one label at a time; and
-which labels are most closely related to it.
+"""How well does one label predict a target? The signed correlation; and which labels are most closely related to it.
 
-As published (Finch et al. 2023, section 7.2): R² of a linear model of the interactors' rating, pseudo-R² of a logistic
-model of the dialogue they preferred. Primary: the signed correlation with a jackknife interval over people on Fisher's
-z scale, because dialogues of one person are not independent and an interval for R² cannot contain 0. The interval for
-R² is that interval squared; pseudo-R² is treated in the same way, via its signed root.
+As published, in notebook 04: R² and pseudo-R² (Finch et al. 2023, section 7.2). Primary: the signed correlation with a
+jackknife interval over people on Fisher's z scale, because dialogues of one person are not independent and an interval
+for R² cannot contain 0.
 
 Ranks: labels are ordered by |r|. For an unrelated label |r| is about 1/sqrt(n), not 0, so the lowest ranks are due to
 chance.
@@ -18,14 +16,12 @@ from math import nan
 
 import numpy as np
 import pandas as pd
-from scipy.special import fdtrc
 
-from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, Design
+from judgebook.annotations.dialogue_values import Design
 from judgebook.questions.validity.coverage import Row
-from judgebook.statistics import logit
 from judgebook.statistics.clusters import Covariance, jackknife_covariance
 from judgebook.statistics.correlation import moments, pearson_of_sums
-from judgebook.statistics.intervals import MIN_MINORITY, Interval, Replicates, Sampling, jackknife_t
+from judgebook.statistics.intervals import MIN_MINORITY, Interval, Replicates, Sampling
 from judgebook.statistics.multiplicity import simultaneous_ranks, simultaneous_t
 from judgebook.statistics.resampling import replicate_sums
 from judgebook.study.results import Results, collect
@@ -57,13 +53,8 @@ def importance(
     -------
     Results with key `target`:
         r : signed Pearson correlation (point-biserial for a 0/1 target), and again with its BCa interval (`kind` bca);
-        r2, f_test : linear model of dialogue quality;
-        mcfadden_r2, llr : logit of comparative quality;
-        coefficient, firth_coefficient : change in log-odds per standard deviation of the predictor; the first is
-            missing under separation;
-        separated : 1 where the likelihood of the logit has no maximum; mcfadden_r2 then uses its supremum;
         repeat_reliability, corrected_r : with `repeats`. Error of the target is not corrected: it was rated once.
-    A predictor that cannot be used has only r, missing, with the reason. P-values take rows as independent.
+    A predictor that cannot be used has only r, missing, with the reason.
 
     References
     ----------
@@ -81,24 +72,6 @@ def importance(
         people = (n_annotators or {}).get(tuple(column))
         rows += [row | {"n_annotators": people} for row in one.rows()]
     return collect(rows)
-
-
-def linear_test(r: float, n: int, k: int = 1) -> tuple[float, float]:
-    """F statistic and p-value of a linear model with k predictors, multiple correlation r and n rows.
-
-    Infinite and 0 for a perfect fit.
-    """
-    if 1 - r**2 < 1e-15:
-        return np.inf, 0.0
-    f = r**2 / k / ((1 - r**2) / (n - k - 1))
-    return float(f), float(fdtrc(k, n - k - 1, f))
-
-
-def squared(interval: Interval) -> Interval:
-    """The interval of a squared quantity from that of the signed one: its values squared, so 0 when it spans 0."""
-    ends = sorted((interval.low**2, interval.high**2))
-    low = 0.0 if interval.low <= 0 <= interval.high else ends[0]
-    return replace(interval, estimate=interval.estimate**2, low=low, high=ends[1])
 
 
 def _estimable(corrected: Interval, reliability: Interval) -> Interval:
@@ -142,8 +115,7 @@ class _Label:
             yield "r", {"estimate": nan, "ci_kind": "not_estimable", "note": reason}
             return
         correlations = self._correlations()
-        r = self._jackknife(correlations, 0)
-        yield "r", r.row()
+        yield "r", self._jackknife(correlations, 0).row()
         yield (
             "r",
             self._guard(correlations.intervals(self.confidence, expanded=False)[0]).row() | {"kind": "bca"},
@@ -152,12 +124,6 @@ class _Label:
             reliability = self._jackknife(correlations, 1)
             yield "repeat_reliability", reliability.row()
             yield "corrected_r", _estimable(self._jackknife(correlations, 2, bounded=False), reliability).row()
-        if self.design.target == COMPARATIVE_QUALITY:
-            yield from self._logit()
-            return
-        f, p = linear_test(r.estimate, len(self.x))
-        yield "r2", squared(r).row()
-        yield "f_test", {"estimate": f, "p_value": p, "resample_unit": self.design.level}
 
     def _unusable(self) -> str:
         if len(self.x) < 4:
@@ -184,12 +150,6 @@ class _Label:
     def _jackknife(self, replicates: Replicates, i: int, bounded: bool = True) -> Interval:
         return self._guard(replicates.jackknife_interval(i, self.confidence, bounded=bounded))
 
-    def _without_each(self) -> Iterator[np.ndarray]:
-        """Weights of all rows, then of all but those of one cluster each; as many at a time as memory allows."""
-        every, size = np.arange(-1, self.n_clusters), max(1, logit.AT_ONCE // len(self.x))
-        for start in range(0, len(every), size):
-            yield (self.clusters[None] != every[start : start + size, None]).astype(float)
-
     def _guard(self, interval: Interval) -> Interval:
         """No interval for a label that hardly varies."""
         values, counts = np.unique(self.x, return_counts=True)
@@ -199,22 +159,6 @@ class _Label:
         common = values[np.argmax(counts)]
         note = f"only {moving} of {len(self.x)} rows differ from {common:g}; an interval needs {MIN_MINORITY}"
         return replace(interval, low=nan, high=nan, kind="not_estimable", note=note)
-
-    def _logit(self) -> Iterator[tuple[str, Row]]:
-        fit, firth = logit.fit_logit(self.x[:, None], self.y), logit.fit_firth(self.x[:, None], self.y)
-        roots = np.concatenate([logit.signed_root(self.x, self.y, weights) for weights in self._without_each()])
-        root = self._guard(jackknife_t(roots[0], roots[1:], self.design.unit, self.confidence))
-        scale, independent = np.std(self.x, ddof=1), {"resample_unit": self.design.level}
-        why = f"{fit.separation} separation: the likelihood has no maximum, its supremum is used"
-        why = why if fit.converged else "the iterations did not converge: the likelihood is a bound from below"
-        note: Row = {} if fit.separation == "none" and fit.converged else {"note": why}
-        yield "mcfadden_r2", squared(root).row() | {"estimate": fit.mcfadden} | note
-        yield "llr", {"estimate": fit.llr, "p_value": fit.p_value} | independent | note
-        yield "coefficient", {"estimate": fit.coefficients[1] * scale} | independent | note
-        slope = {"estimate": firth.coefficients[1] * scale, "p_value": firth.p_values[1]} | independent
-        reached = np.isfinite(firth.coefficients).all()
-        yield "firth_coefficient", slope | ({} if reached else {"note": "the iterations did not converge"})
-        yield "separated", {"estimate": float(fit.separation != "none")}
 
 
 def _statistics(sums: np.ndarray) -> np.ndarray:

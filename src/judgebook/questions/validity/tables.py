@@ -12,7 +12,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import listing, percent
 from judgebook.display.views import Table
 from judgebook.questions.validity import label_selection
-from judgebook.questions.validity.analysis import KEY, chosen, corrected, path
+from judgebook.questions.validity.analysis import KEY, chosen, corrected
 from judgebook.study.results import Results
 
 TITLES = {DIALOGUE_QUALITY: "dialogue quality", COMPARATIVE_QUALITY: "comparative quality"}
@@ -74,47 +74,22 @@ def correlations(results: Results, names: DisplayNames, target: str, confidence:
     return Table(names.named(out.dropna(axis=1, how="all").reset_index()), target, caption, why=why)
 
 
-def fits(results: Results, names: DisplayNames, target: str) -> Table:
-    """The published models of one label: fit with interval and test; for the logit also its coefficients."""
-    rows = names.sort(results.select("r", target=target, kind=None)).set_index(KEY)
-
-    def column(statistic: str, name: str = "estimate") -> pd.Series:
-        return results.select(statistic, target=target).set_index(KEY)[name]
-
-    out = _sizes(rows, target)
-    if target == DIALOGUE_QUALITY:
-        out["R²"] = tables.intervals(results.select("r2", target=target).set_index(KEY))
-        out["F"], out["p"] = column("f_test"), cells.p_values(column("f_test", "p_value"))
-        caption = "Linear models of dialogue quality with one label."
-    else:
-        out["Pseudo-R²"] = tables.intervals(results.select("mcfadden_r2", target=target).set_index(KEY))
-        out["LLR"], out["p"] = column("llr"), cells.p_values(column("llr", "p_value"))
-        out["Log-odds"], out["Log-odds (Firth)"] = column("coefficient"), column("firth_coefficient")
-        caption = "Logistic models of comparative quality with one label; log-odds per standard deviation of the label."
-    why = dict.fromkeys(out, "The label or the target does not vary.")
-    why["Annotators"] = "Annotators are positions in a list, not known people."
-    why["Log-odds"] = "The likelihood has no maximum (separation)."
-    return Table(names.named(out.reset_index()), f"fit_{target}", caption, why=why)
-
-
 def _sizes(rows: pd.DataFrame, target: str) -> pd.DataFrame:
     return rows[["n_annotators", "n"]].astype("Int64").set_axis(["Annotators", f"{ROWS[target].title()}s"], axis=1)
 
 
 def models(results: Results, names: DisplayNames) -> Iterator[Table]:
-    """For each target the subset each method ends with, by exact search and by the paper's path."""
+    """For each target the best subset of labels of each method."""
     for target, title in TITLES.items():
-        best, steps, out = chosen(results, target), path(results, target), []
+        best, out = chosen(results, target), []
         order = best["method"].map(lambda m: names.position("method", m)).sort_values(kind="stable").index
         for row in best.loc[order].itertuples():
-            walk = steps[steps["method"] == row.method]
-            inside = walk.loc[walk["k"] <= walk.loc[walk["adjusted"].idxmax(), "k"], "label"]
             labels = ", ".join(names.name("label", label, row.method) for label in row.labels)
             cells = {"method": row.method, f"{ROWS[target].title()}s": row.n, "Labels": row.k, "Fit": row.fit}
-            cells |= {"Adjusted": row.adjusted, "Best subset": labels, "Same by path": set(inside) == set(row.labels)}
+            cells |= {"Adjusted": row.adjusted, "Best subset": labels}
             out.append(cells | {"Subsets within 0.01": row.close})
-        caption = f"{title.capitalize()}: the subset of labels with the highest adjusted fit, whether the published"
-        caption += " path ends with the same labels, and the number of subsets within 0.01 of that fit."
+        caption = f"{title.capitalize()}: the subset of labels with the highest adjusted fit, and the number of subsets"
+        caption += " within 0.01 of that fit."
         yield Table(names.named(pd.DataFrame(out)), f"models_{target}", caption, decimals=3)
 
 
