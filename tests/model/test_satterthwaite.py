@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
+from judgebook.model import ratings
+from judgebook.model.judgements import Judgements
 from judgebook.model.satterthwaite import uncertainty
 
 
@@ -75,3 +77,30 @@ def test_annotators_with_tastes_have_as_many_degrees_of_freedom_as_a_table_of_me
     parts = [who, who * systems + system]
     _, df = uncertainty(np.eye(systems)[system], parts, np.array([0.5, 1e6]), 1.0)
     assert df[np.triu_indices(systems, 1)] == pytest.approx(np.full(6, 3 * 5.0), rel=1e-3)
+
+
+@pytest.mark.parametrize("people", [2, 4])
+@pytest.mark.parametrize("noise", [0.0, 1e-7])
+def test_annotators_who_always_agree_say_no_more_than_one_of_them(people, noise):
+    """Items are the sample: means and differences have the errors and degrees of freedom of a one-way layout."""
+    r, sizes = np.random.default_rng(3), (12, 20, 9)
+    system, n = np.repeat(np.arange(3), sizes), sum(sizes)
+    score = r.normal(size=n) + system
+    item, who = np.repeat(np.arange(n), people), np.tile(np.arange(people), n)
+    given = np.repeat(score, people) + noise * r.normal(size=n * people)
+    fit = ratings.fit(Judgements(("a", "b", "c"), system[item], item, item, who, given))
+    within = sum(((score[system == s] - score[system == s].mean()) ** 2).sum() for s in range(3)) / (n - 3)
+    assert fit.variances["item"] == pytest.approx(within, rel=1e-5)
+    assert fit.variances["residual"] == 0
+    assert fit.others
+    assert fit.left_out["annotator"] == "all judgements of an item are the same"
+    assert np.diag(fit.levels.covariance) == pytest.approx(within / np.array(sizes), rel=1e-5)
+    assert fit.levels.df == pytest.approx(np.full((3, 3), n - 3.0))
+
+
+def test_judgements_that_items_and_annotators_explain_altogether_have_no_intervals():
+    system, item, who = np.repeat([0, 1], 12), np.repeat(np.arange(8), 3), np.tile(np.arange(3), 8)
+    score = np.random.default_rng(1).normal(size=8)[item] + np.array([0.0, 0.5, 2.0])[who]
+    fit = ratings.fit(Judgements(("a", "b"), system, item, item, who, score))
+    assert "explain all" in fit.note
+    assert np.isnan(fit.levels.covariance).all()

@@ -12,6 +12,7 @@ Baayen, Davidson and Bates 2008, Journal of Memory and Language 59, 390-412 (sub
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from math import exp, log, nan
 
 import numpy as np
@@ -24,10 +25,14 @@ from judgebook.model.judgements import Judgements, confounded, crossed
 from judgebook.model.satterthwaite import uncertainty
 from judgebook.statistics.reml import LIMITS, RestrictedDeviance, best_ratios
 
-#: why a part is left out that cannot be told from the systems
-ONE_EACH = "each system has only one"
+#: why a part is left out: it cannot be told from the systems; its effects are 0
+ONE_EACH, NO_EFFECT = "each system has only one", "all judgements of an item are the same"
 #: residual variance of scores that range over 1, below which there is none
 _NO_RESIDUAL = 1e-12
+#: ratio of variances that only a residual of 0 has
+_MOST = 0.99 * exp(LIMITS[1])
+#: of the range of scores: judgements that differ by less are the same
+_SAME = 1e-3
 
 
 def fit(judgements: Judgements, *, others: bool = True, intervals: bool = False) -> Fit:
@@ -40,12 +45,18 @@ def fit(judgements: Judgements, *, others: bool = True, intervals: bool = False)
     Where there is nothing to estimate variances from, levels are plain means without covariance, and `note` says why.
     Raises ValueError where there are not two systems.
     """
-    j, left_out = judgements, dict[str, str]()
-    if len(j.systems) < 2:
-        raise ValueError(f"expected two systems, found {len(j.systems)}")
+    every, left_out = judgements, dict[str, str]()
+    if len(every.systems) < 2:
+        raise ValueError(f"expected two systems, found {len(every.systems)}")
+    j = _one_an_item(every) if _repeats(every) else every
     if len(j) <= len(j.systems):
-        return _without(j, "no system has two judgements")
+        return _without(every, "no system has two judgements")
     parts = dict(_parts(j, left_out, others=others))
+    named, nothing = [*parts, RESIDUAL], dict[str, float]()
+    if j is not every:  # what is left is that of items
+        left_out.pop(ITEM)
+        named, nothing = [*parts, ITEM], {RESIDUAL: 0.0}
+        left_out |= dict.fromkeys({ANNOTATOR, TASTE} & left_out.keys(), NO_EFFECT)
     s = len(j.systems)
     x = np.column_stack([_columns(j.system), *_above_mean(j.run)])
     # sums of squares of scores far from 0 would be lost in rounding
@@ -58,8 +69,8 @@ def fit(judgements: Judgements, *, others: bool = True, intervals: bool = False)
     except ValueError as error:
         return _without(j, str(error))
     at = model.solve(ratios)
-    if at.residual < _NO_RESIDUAL:
-        return _without(j, "judgements of a system do not vary, or other parts of the design explain all of them")
+    if at.residual < _NO_RESIDUAL or ratios.max() > _MOST:
+        return _without(every, "judgements of a system do not vary, or other parts of the design explain all of them")
     variances = at.residual * ratios[: len(parts)]
     covariance, df = (of[:s, :s] for of in uncertainty(x, codes, variances, at.residual))
     if j.weight is not None:
@@ -72,19 +83,46 @@ def fit(judgements: Judgements, *, others: bool = True, intervals: bool = False)
     if j.marks:
         rates = by_rate(j)
         covariance, of_people = covariance * rates, of_people * rates
-    n = 0 if j.annotator is None else int(j.annotator.max()) + 1
+    n = 0 if every.annotator is None else int(every.annotator.max()) + 1
     return Fit(
         j.systems,
         Levels(centre + scale * means, scale**2 * covariance, df),
-        dict(zip([*parts, RESIDUAL], (scale**2 * np.append(variances, at.residual)).tolist(), strict=True)),
+        dict(zip(named, (scale**2 * np.append(variances, at.residual)).tolist(), strict=True)) | nothing,
         left_out,
         others=others and n > 1 and left_out.get(ANNOTATOR) != ONE_EACH,
         people=np.maximum(of_pairs(scale**2 * of_people), 0.0),
-        n=len(j),
+        n=len(every),
         n_annotators=n,
-        sizes=_sizes(j),
-        confounded=confounded(j.annotator, ("prompt or session", j.context), ("dialogue", j.item)),
+        sizes=_sizes(every),
+        confounded=confounded(every.annotator, ("prompt or session", every.context), ("dialogue", every.item)),
         intervals={name: _interval(model, ratios, i) for i, name in enumerate(parts) if intervals and name in PEOPLE},
+    )
+
+
+def _repeats(j: Judgements) -> bool:
+    """Whether items have several judgements, and all judgements of an item are the same: their variance within items is
+    0, where no model ends, as its likelihood has no maximum."""
+    low, high = np.full(int(j.item.max()) + 1, np.inf), np.full(int(j.item.max()) + 1, -np.inf)
+    np.minimum.at(low, j.item, j.score)
+    np.maximum.at(high, j.item, j.score)
+    return len(low) < len(j) and float(np.max(high - low)) <= _SAME * float(np.ptp(j.score))
+
+
+def _one_an_item(j: Judgements) -> Judgements:
+    """The first judgement of each item: others that are the same say no more of the systems."""
+    at = np.unique(j.item, return_index=True)[1]
+    weight, run = (None if of is None else of[at] for of in (j.weight, j.run))
+    item, context = np.arange(len(at)), np.unique(j.context[at], return_inverse=True)[1]
+    annotator = None if j.annotator is None else np.unique(j.annotator[at], return_inverse=True)[1]
+    return replace(
+        j,
+        system=j.system[at],
+        item=item,
+        context=context,
+        annotator=annotator,
+        score=j.score[at],
+        weight=weight,
+        run=run,
     )
 
 
