@@ -17,7 +17,7 @@ from fixtures.odd_names import odd
 SECONDS = 150
 pytestmark = pytest.mark.evidence
 #: what the crowd does not have, and which of the other studies have
-OTHERS = ("04", "06", "11", "12")
+OTHERS = ("04", "06", "11", "12", "80")
 
 
 @pytest.fixture(scope="module")

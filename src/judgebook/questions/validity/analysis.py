@@ -74,8 +74,7 @@ def analyse_coverage(
             n_permutations=options.n_permutations,
             confidence=sampling.confidence,
         )
-    # a label or method that is left out is so in every search, and has one row
-    searched = {s: f.drop_duplicates([*KEY, *statistics()[s].keys]) for s, f in collect(rows).items()}
+    searched = _once(collect(rows))
     earlier_rows = {s: _by_predictors(f, study_targets) for s, f in collect(*earlier).items()}
     evidence = Results(earlier_rows | searched)
     candidates = study_targets.values.loc[~study_targets.values["label"].isin(exclude), KEY].drop_duplicates()
@@ -91,7 +90,13 @@ def analyse_coverage(
             design, every_set, sampling=sampling, exclude=exclude, n_folds=n_folds, n_repeats=n_repeats
         )
     ]
-    return _of_group(collect(Results(searched), met, minutes, compared), study_targets), selected
+    return _of_group(_once(collect(searched, met, minutes, compared)), study_targets), selected
+
+
+def _once(results: Results) -> Results:
+    """A label or method that is left out is so in every search, and has one row."""
+    each = {s: [c for c in (*KEY, "system", "system_b", *statistics()[s].keys) if c in f] for s, f in results.items()}
+    return Results({s: f.drop_duplicates(each[s]) for s, f in results.items()})
 
 
 def _by_predictors(rows: pd.DataFrame, study_targets: Targets) -> pd.DataFrame:
