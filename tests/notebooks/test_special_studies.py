@@ -143,7 +143,7 @@ class TestWeights:
         for name in ("index", "03_iaa", "05_sensitivity", "07_bot_performance", "paper"):
             assert "Drawn with unequal probability." in text(weighted, "queue", name)
         # nothing is checked against software that knows no weights, or tested by what knows none
-        assert "Checked live" not in text(weighted, "queue", "03_iaa")
+        assert "by krippendorff" not in text(weighted, "queue", "03_iaa")
         assert "permutation tests" not in text(weighted, "queue", "paper")
 
 
