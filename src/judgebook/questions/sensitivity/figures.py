@@ -92,7 +92,9 @@ def _neither(rows: pd.DataFrame, *, many: bool) -> str:
 
 def _signed(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
     """With `better`: 1 where the first system is better, -1 where the second is, 0 where a label has no direction."""
-    rows = names.sort(names.pairs(rows))
+    rows = names.pairs(rows)
+    second = rows["system_b"].map({system: i for i, system in enumerate(names.titles["system"])})
+    rows = names.sort(rows.loc[second.sort_values(kind="stable").index])  # pairs in one order, whatever they are from
     code, keys = pd.factorize(pd.MultiIndex.from_frame(rows[["method", "label"]]))
     direction = np.array([names.labels[key].direction for key in keys])[code]
     return rows.assign(direction=direction, better=np.sign(rows["estimate"]) * direction)
