@@ -10,7 +10,7 @@ each judges as many judgements as there are systems or more; with fewer it cance
 balanced and incomplete. Degrees of freedom are Satterthwaite's of the mean squares of such a design. Of comparisons, n
 is of each pair of systems: their variance falls as 1 / n, that due to annotators as 1 / P.
 
-Two systems are told apart by the criterion of the fit: simultaneous intervals of all pairs, in a balanced design by
+Two systems are distinguished by the criterion of the fit: simultaneous intervals of all pairs, in a balanced design by
 Tukey's range. A difference is found with power p where it exceeds the critical value by the p-quantile of the normal
 distribution, in standard errors.
 
@@ -129,7 +129,7 @@ def found(fit: Fit, design: Design, power: float = POWER, confidence: float = 0.
 
 
 def chance(difference: float, se: float | np.ndarray, df: float, systems: int, confidence: float = 0.95) -> np.ndarray:
-    """Power: the chance that two systems with this true difference are told apart."""
+    """Power: the chance that two systems with this true difference are distinguished."""
     with np.errstate(divide="ignore"):
         return np.asarray(ndtr(difference / np.asarray(se) - critical(systems, df, confidence)))
 

@@ -39,7 +39,7 @@ def said(results):
 def test_of_unknown_annotators_no_change_is_claimed():
     frame = world(np.random.default_rng(5), weeks=3, items=30, system=-2.0)
     results = analysed(frame, annotator_known=False)
-    assert said(results)[0].startswith("**Changes of systems cannot be told apart from those of annotators:**")
+    assert said(results)[0].startswith("**Changes of systems cannot be distinguished from those of annotators:**")
     assert results["system_change"].empty
 
 

@@ -191,7 +191,7 @@ def components(results: Results, names: DisplayNames) -> Table | None:
     caption += " order of the first two systems."
     if left:
         caption += f" Left out where the design does not tell parts apart: {'; '.join(left)}."
-    why = dict.fromkeys(out.columns, "Not told apart by the design, or for these annotators only.")
+    why = dict.fromkeys(out.columns, "Not distinguished by the design, or for these annotators only.")
     return Table(names.named(out), "components", caption, why=why)
 
 
