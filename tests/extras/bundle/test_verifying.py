@@ -61,7 +61,7 @@ CSV = "chat,bot,worker,what,rating,reply\n" + "\n".join(ROWS) + "\n"
 def bundled(root, monkeypatch, study, **how):
     monkeypatch.setenv("COMPENDIUM_OUT", str(root))
     assert writing.command(study, Manifest(study).data, {}, judgements=True, say=lambda line: None, **how) == 0
-    return root / "bundles" / (study if how.get("folder") else f"{study}.zip")
+    return root / "bundles" / f"{study}.zip"
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,8 @@ def made(tmp_path_factory):
     world = run_all(root / "out", [studies.write(root, YAML, my_csv=CSV)], [*LESS[:1]], only=["00", "07"])
     assert world.code == 0, world.said
     with pytest.MonkeyPatch.context() as patch:
-        return bundled(root / "out", patch, "mine", folder=True)
+        shutil.unpack_archive(bundled(root / "out", patch, "mine"), root / "made")
+    return root / "made"
 
 
 @pytest.fixture
@@ -172,12 +173,12 @@ def test_a_notebook_that_needs_a_skipped_one_is_asked_for_where_the_run_asked_fo
         ),
         (
             lambda folder: (folder / "report/index.html").write_bytes(b"<p>\xff</p>"),
-            "text in UTF-8, found the byte 0xff",
+            "damaged: index.html cannot be read: .*byte 0xff",
         ),
         (lambda folder: (folder / "params/mine.yaml").write_text("- a"), "its settings cannot be read: .*found a list"),
         (
             lambda folder: (folder / "results" / "07_bot_performance.parquet").write_bytes(b"PAR1"),
-            r"07_bot_performance.parquet: expected a table \(Parquet\), found",
+            "damaged: 07_bot_performance.parquet cannot be read: ",
         ),
         (lambda folder: (folder / "report" / "index.html").unlink(), "not whole: report/index.html missing"),
     ],
