@@ -38,7 +38,7 @@ FOLDERS = {
     "tables": "Tables as CSV and LaTeX",
     "params": "The settings of the run, defaults included",
     "data": "Description of the data and their sources, and judgements where they are shared",
-    "software": "Versions of the software and the lock to install them, digests of its source, and what was changed",
+    "software": "Versions of the software and the lock to install them, and what was changed in its source",
 }
 
 

@@ -58,13 +58,12 @@ never included. Run the study first.
 
 def _verify_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bundle", help="a zip file or folder that `bundle --with-judgements` wrote")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="notebooks at a time (default: 1)")
 
 
 def _verify(args: argparse.Namespace) -> int:
     from judgebook.extras.bundle import verifying
 
-    return verifying.command(args.bundle, jobs=args.jobs)
+    return verifying.command(args.bundle)
 
 
 VERIFY = Command(

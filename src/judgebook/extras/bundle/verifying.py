@@ -49,23 +49,23 @@ class Verdict:
         return 3 if any(self.impossible.values()) else 0
 
 
-def command(path: str, *, jobs: int = 1, say: Callable[[str], None] = print) -> int:
+def command(path: str, *, say: Callable[[str], None] = print) -> int:
     """Verify a bundle, a zip file or a folder; returns the exit code. Raises BundleError."""
-    verdict = verify(Path(path), jobs=jobs)
+    verdict = verify(Path(path))
     for line in lines(verdict):
         say(line)
     return verdict.code
 
 
-def verify(path: Path, *, jobs: int = 1) -> Verdict:
+def verify(path: Path) -> Verdict:
     """What of a bundled report comes out again. Raises BundleError where the bundle cannot be run."""
     try:
-        return _verify(path, jobs)
+        return _verify(path)
     except BundleError as error:
         raise BundleError(f"{path}: {error}") from None
 
 
-def _verify(path: Path, jobs: int) -> Verdict:
+def _verify(path: Path) -> Verdict:
     with tempfile.TemporaryDirectory(prefix="verify-") as name:
         folder = Path(name) / "bundle"
         _unpack(path, folder)
@@ -76,7 +76,7 @@ def _verify(path: Path, jobs: int) -> Verdict:
         out = Path(name) / "out"
         asked = [*here, *_skipped(comparing.tree(folder / PROFILE) if (folder / PROFILE).is_file() else None, here)]
         try:
-            code, told = _run(folder / PARAMS.format(study=study), asked, out, jobs)
+            code, told = _run(folder / PARAMS.format(study=study), asked, out)
         except params.ParamsError as error:
             what = str(error).replace(str(folder), str(path))  # a zip file is unpacked where nobody looks for it
             raise BundleError(f"it is damaged, its settings cannot be read: {what}; copy it anew") from None
@@ -135,7 +135,7 @@ def _skipped(profile: dict[str, Any] | None, executed: list[str]) -> list[str]:
     return [name for name, of in needs.items() if of & lacking and of <= lacking | set(executed)]
 
 
-def _run(settings: Path, notebooks: list[str], out: Path, jobs: int) -> tuple[int, str]:
+def _run(settings: Path, notebooks: list[str], out: Path) -> tuple[int, str]:
     """Run notebooks of a study into a folder, with no raw files in reach; the exit code and what was said of errors.
     Raises ParamsError."""
     from judgebook.pipeline.run import Options, run
@@ -146,7 +146,7 @@ def _run(settings: Path, notebooks: list[str], out: Path, jobs: int) -> tuple[in
         redirect_stdout(io.StringIO()),
         redirect_stderr(told),
     ):
-        code = run([str(settings)], Options(only=notebooks, jobs=jobs))
+        code = run([str(settings)], Options(only=notebooks, jobs=1))
     return code, told.getvalue().strip()
 
 
@@ -196,14 +196,11 @@ def _needing(about: dict[str, Any]) -> dict[str, str]:
 
 def _remarks(bundle: Path) -> list[str]:
     """What is different about the software, and what of the bundle's software was no release."""
-    source, made = (comparing.tree(bundle / name) for name in (software.SOURCE, software.PACKAGES))
-    out = []
+    made, out = comparing.tree(bundle / software.PACKAGES), []
     if (bundle / software.CHANGES).is_file() or (bundle / software.OWN).is_dir():
         out.append(f"the bundle was made with changed source: {software.CHANGES}, {software.OWN}")
-    if differing := software.differing(source["files"]):
-        more = f" and {len(differing) - 5} more" if len(differing) > 5 else ""
-        version = f"version {source['version']}, here {__version__}; " if source["version"] != __version__ else ""
-        out.append(f"the source here is not that of the bundle: {version}{', '.join(differing[:5])}{more}")
+    if made["judgebook"] != __version__:
+        out.append(f"the bundle was made with version {made['judgebook']} of judgebook, here is {__version__}")
     here = installed()
     other = [f"{k} {v} (here {here[k]})" for k, v in made["packages"].items() if here.get(k, v) != v]
     if other:
