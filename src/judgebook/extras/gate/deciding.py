@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from math import inf, isnan, nan
 
-import numpy as np
 import pandas as pd
 
 from judgebook.annotations.population import Population
-from judgebook.extras.gate.requirements import Requirement, least, met
+from judgebook.extras.gate.requirements import Requirement
 from judgebook.plugins import UsageError
 from judgebook.questions.performance.leading import PART
 from judgebook.study.labels import METHODS, Label
@@ -171,11 +170,13 @@ def verdict(required: Requirement, low: float, high: float) -> Verdict:
     """By an interval of what is required. A missing interval tells nothing."""
     if isnan(low) or isnan(high):
         return Verdict.OPEN
-    if met(required, np.array(low), np.array(high)):
-        return Verdict.MET
     if required.kind == "equivalent":
-        return Verdict.NOT_MET if low > required.bound or high < -required.bound else Verdict.OPEN
-    return Verdict.NOT_MET if high < least(required) else Verdict.OPEN
+        inside = -required.bound < low and high < required.bound
+        outside = low > required.bound or high < -required.bound
+    else:
+        least = -required.bound if required.kind == "not_inferior" else required.bound
+        inside, outside = low > least, high < least
+    return Verdict.MET if inside else Verdict.NOT_MET if outside else Verdict.OPEN
 
 
 def _measured(required: Requirement, evidence: Evidence) -> Decision:
