@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
@@ -46,7 +47,7 @@ Entity = dict[str, Any]
 def metadata(of: Finished, parts: Iterable[Part]) -> bytes:
     """The content of `ro-crate-metadata.json`: every file, the data and the software."""
     parts, about = list(parts), described(of)
-    data = _data(of, about, parts)
+    data, software, author = _data(of, about, parts), _software(of), _author(about)
     files = [_file(part, of) for part in parts]
     folders = [_folder(name, parts) for name in FOLDERS if any(p.path.startswith(f"{name}/") for p in parts)]
     above = [f for f in files if "/" not in f["@id"]]
@@ -59,9 +60,8 @@ def metadata(of: Finished, parts: Iterable[Part]) -> bytes:
         "license": {"@id": CC_BY},
         "about": {"@id": DATA},
         "hasPart": _ids([*folders, *above]),
-        "mentions": [{"@id": PROJECT}, *({"@id": JUDGEMENTS} for e in data if e["@id"] == JUDGEMENTS)],
+        "mentions": _ids([software, *(e for e in data if e["@id"] == JUDGEMENTS)]),
     }
-    author = _author(about)
     if author:
         root["author"] = {"@id": AUTHOR}
     graph: list[Entity] = [
@@ -75,7 +75,7 @@ def metadata(of: Finished, parts: Iterable[Part]) -> bytes:
         *folders,
         *files,
         *data,
-        _software(of),
+        software,
         *author,
         _licence(CC_BY, "CC BY 4.0", "Creative Commons Attribution 4.0 International: text and figures"),
         _licence(GPL, "GPL-3.0-or-later", "GNU General Public License, version 3 or later: code in the notebooks"),
@@ -123,7 +123,7 @@ def _file(part: Part, of: Finished) -> Entity:
         "contentSize": str(part.size),
     }
     if folder == "notebooks":
-        why = of.outdated.get(part.made_by)
+        why = of.outdated.get(PurePosixPath(part.path).stem)
         entity["license"] = [{"@id": GPL}, {"@id": CC_BY}]
         entity |= {"conditionsOfAccess": f"From an earlier run. Since then: {why}"} if why else {}
     return entity

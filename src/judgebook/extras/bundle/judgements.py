@@ -73,7 +73,7 @@ class Shared:
         }
         yield Part(f"{FOLDER}/{ABOUT}", json_bytes(about), "What was left out or made coarser before sharing")
         for name, frame in self.frames.items():
-            yield Part(f"{FOLDER}/{name}.csv", escape.csv(frame).encode(), ROWS[name], "annotations")
+            yield Part(f"{FOLDER}/{name}.csv", escape.csv(frame).encode(), ROWS[name])
 
 
 def share(of: Finished, *, texts: bool) -> Shared:
