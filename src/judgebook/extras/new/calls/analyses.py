@@ -98,7 +98,7 @@ def agreement(
 
     Notes
     -----
-    Alpha: Krippendorff (2018), Content Analysis, ch. 12; AC: Gwet (2008); see docs/statistical_choices.md.
+    Alpha: Krippendorff (2018), Content Analysis, ch. 12; AC: Gwet (2008); see docs/evidence.md.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def rank(
 
     Notes
     -----
-    One fit of each label, a linear mixed model or Davidson's (1970) of comparisons: docs/statistical_choices.md.
+    One fit of each label, a linear mixed model or Davidson's (1970) of comparisons: docs/evidence.md.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def plan(
 
     Notes
     -----
-    From the fit of each label, as `rank`: docs/statistical_choices.md, on planning.
+    From the fit of each label, as `rank`: docs/evidence.md, on planning.
 
     Examples
     --------
