@@ -146,7 +146,7 @@ def rank(
     Analysis : `questions` and `confidence` as of `agreement`. `estimates` has a row for each estimate:
         `statistic` (of the model of a label: level, in points, or of comparisons strength, log, by Davidson's model
         with ties; rank, 1 the best; best_chance, that of being the best; contrast, of two systems with the interval of
-        all pairs at once, of comparisons by how much more are won than lost; overall_… over labels, in SD. Without
+        all pairs at once, of comparisons by how much more are won than lost; `overall_…` over labels, in SD. Without
         it: mean, in points; rate of marks; share of comparisons won, tied or lost; bradley_terry, sum 1), `system`,
         `system_b` of contrasts, `label`, `estimate`, `ci_low`, `ci_high`, and `primary`, which of several estimates
         of one statistic stands in reports.
