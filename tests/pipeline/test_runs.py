@@ -23,10 +23,10 @@ DAG = """\
 04_grouped: {requires: [groups]}
 """
 FIGURE = """\
-from judgebook.display import style
+from judgebook.display import saving, style
 fig, ax = style.subplots()
 ax.plot([0, 1])
-style.save(fig, "line", alt="a line", run=run)
+saving.save(fig, "line", alt="a line", run=run)
 """
 
 
