@@ -131,7 +131,7 @@ class StudyNodes:
         return [*nodes, frames]
 
     def notebooks(self, selected: list[str], ahead: Collection[str] = ()) -> list[Node]:
-        """ahead : those that are analysed before they run (`reading.early`)."""
+        """ahead : those that are analysed before they run (`early`)."""
         in_turn = [name for name in dag.in_turn(selected, self.entries) if name in selected]
         return [self._notebook(name, (ANALYSIS.format(name),) if name in ahead else ()) for name in in_turn]
 
