@@ -195,7 +195,7 @@ def test_changed_data_reach_what_reads_them_and_what_is_gone_leaves_nothing(proj
 
 @pytest.mark.verify
 def test_pictures_stay_beside_a_page_that_is_made_anew(project):
-    """The title of another notebook changes the navigation of all pages, but no picture, to which the report has links."""
+    """Another notebook's title changes the navigation of all pages, but no picture, to which the report has links."""
     picture = project.out("reports", "tiny", "files", "01_counts_line.svg")
     for title in ("Once", "Twice"):
         project.notebook("03_extra", title=title)
