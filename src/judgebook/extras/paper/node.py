@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judgebook import __version__
-from judgebook.extras.paper.extra import NAME, TITLE
-from judgebook.pipeline import rendering
+from judgebook.extras.paper import NAME, TITLE
+from judgebook.pipeline import page_jobs
 from judgebook.pipeline.cache import digest
 from judgebook.pipeline.manifest import installed
 from judgebook.pipeline.nodes import Node, Parts
 from judgebook.pipeline.pages import Pages
-from judgebook.pipeline.rendering import INDEX
 from judgebook.pipeline.worker import timed
 from judgebook.report.blocks import GLOSSARY
 from judgebook.summary.answers import document
@@ -27,7 +26,7 @@ def node(pages: Pages, after: tuple[str, ...]) -> Node:
     return Node(
         of.key,
         NAME,
-        (*after, INDEX),
+        (*after, page_jobs.INDEX),
         lambda: parts(pages),
         lambda: [target, *(p for p in target.with_suffix("").glob("*") if p.is_file())],
         write,
@@ -67,7 +66,7 @@ class PaperJob:
     """executed : notebooks in order. files : figures and tables. headlines : stems of figures shown first. date : of
     the newest notebook. data : digest of the raw files. target : the page; its files lie in a folder of that name."""
 
-    shared: rendering.Shared
+    shared: page_jobs.Shared
     study: str
     executed: tuple[Path, ...]
     files: tuple[Path, ...]
@@ -95,5 +94,5 @@ def write(job: PaperJob) -> str:
     captions = {b.name: b.caption for b in visible if b.kind == "figure"}
     answers = document.read_answers(job.study).answers if document.path(job.study).is_file() else []
     text = files.write(material, job.target.with_suffix(""), files_, job.headlines, tables, captions, answers)
-    rendering.write(job.target, report.text_page(job.shared.page(NAME), TITLE, text))
+    page_jobs.write(job.target, report.text_page(job.shared.page(NAME), TITLE, text))
     return ""
