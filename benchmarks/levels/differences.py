@@ -18,8 +18,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from judgebook.questions.operating_characteristics.many_data_sets import Clustered
-from judgebook.statistics.clusters import LEAST_DF, Covariance, effective_number
+from judgebook.statistics.clusters import LEAST_DF, Clustered, Covariance, effective_number
 
 OUT = Path(__file__).with_suffix(".csv")
 CONFIDENCE = 0.95

@@ -1,8 +1,8 @@
 """How likely a requirement is to be met by a design: the power of the very interval that decides it.
 
-Releases are drawn from the components of variance of the study (`operating_characteristics.worlds.variances`) in its
-own design, so with its annotators' loads, and each is decided as `deciding` decides the study. The true difference is
-assumed, never the observed one, of which power says nothing new (Hoenig and Heisey 2001, The American Statistician 55,
+Releases are drawn from the components of variance of the study (`components.variances`) in its own design, so with its
+annotators' loads, and each is decided as `deciding` decides the study. The true difference is assumed, never the
+observed one, of which power says nothing new (Hoenig and Heisey 2001, The American Statistician 55,
 19-24). A noncentral t distribution promises more, as it takes the standard error for unbiased and its distribution for
 that of one mean square: with eight annotators up to eight points more.
 """
@@ -16,16 +16,9 @@ import numpy as np
 from scipy.special import stdtrit
 
 from judgebook.annotations.summary import in_sessions
+from judgebook.extras.gate.components import NESTED, AnnotationDesign, design, expectations, variances
 from judgebook.extras.gate.requirements import Requirement, met
-from judgebook.questions.operating_characteristics.many_data_sets import Clustered
-from judgebook.questions.operating_characteristics.worlds import (
-    NESTED,
-    AnnotationDesign,
-    design,
-    expectations,
-    variances,
-)
-from judgebook.statistics.clusters import LEAST_DF, crossed, pair_df
+from judgebook.statistics.clusters import LEAST_DF, Clustered, crossed, pair_df
 from judgebook.statistics.intervals import generator
 from judgebook.study.labels import Label
 from judgebook.study.results import where
