@@ -49,7 +49,7 @@ def test_intervals_over_dialogues_hold_alpha_and_those_over_turns_do_not():
     made = simulate.annotate(simulate.measure(SPEC, "sur_x", "behavior", "empathetic"), 300, SPEC, rng(21))
     label = Label("empathetic", "behavior", "", (0, 1), "ordinal")
     one = alpha.Repeated(label, patterns(made.scores), made.dialogue)
-    rows = list(alpha.coverage(one, SimulationPlan(n_runs=1000, n_resamples=500)))
+    rows = list(alpha.coverage(one, SimulationPlan(n_runs=200, n_resamples=500)))
     ours, turns = (value(rows, "interval_coverage", over=over) for over in ("dialogue", "turn"))
     assert abs(ours["estimate"] - 0.95) < monte_carlo(0.95, 1000)
     assert turns["ci_high"] < 0.95

@@ -2,8 +2,8 @@
 
 The dialogues of the study are the population: as many as there are (at most MOST) are drawn from them with replacement,
 and the true alpha is that of all of them. Rates, dependence between turns and the number of dialogues are therefore
-those of the study. Whether its annotators are representative is another question. Intervals are those of notebook 03,
-from fewer resamples.
+those of the study. Whether its annotators are representative is another question. Intervals are from fewer resamples
+than those of notebook 03.
 """
 
 from __future__ import annotations
@@ -15,13 +15,16 @@ import numpy as np
 import pandas as pd
 
 from judgebook.questions.agreement.alpha import alpha_intervals, alpha_of
-from judgebook.questions.agreement.coincidences import Patterns, patterns
+from judgebook.questions.agreement.coincidences import Patterns, patterns, terms
 from judgebook.questions.agreement.items import first_annotations, matrix
 from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan, mean, share
+from judgebook.statistics.resampling import bootstrap_sums
 from judgebook.study.labels import METHODS, Label
 
 #: dialogues per sample, at most: larger samples take long and add little
 MOST = 200
+#: samples for each simulated study of a fit, which takes longer
+TIMES = 5
 
 
 @dataclass(frozen=True)
@@ -66,17 +69,19 @@ def coverage(one: Repeated, plan: SimulationPlan) -> Iterator[Row]:
     rng, n_dialogues = plan.rng("alpha", method, label.id), int(one.dialogue.max()) + 1
     truth = alpha_of(one.judged, label.level).estimate
     members = np.split(np.argsort(one.dialogue, kind="stable"), np.cumsum(np.bincount(one.dialogue))[:-1])
-    n = min(n_dialogues, MOST)
-    ends = np.full((2, plan.n_runs, 2), np.nan)
-    how = {"n_resamples": plan.n_resamples, "confidence": plan.confidence, "only": ["alpha"]}
-    for run in range(plan.n_runs):
+    n, n_runs = min(n_dialogues, MOST), TIMES * plan.n_runs
+    ends = np.full((2, n_runs, 2), np.nan)
+    how = {"rng": rng, "n_resamples": plan.n_resamples, "confidence": plan.confidence}
+    for run in range(n_runs):
         drawn = rng.integers(0, n_dialogues, n)
         items = sample(one.judged, np.concatenate([members[d] for d in drawn]))
         dialogue = np.repeat(np.arange(n), [len(members[d]) for d in drawn])
-        over = ({"unit": "turn", "expanded": False}, {"unit": "dialogue", "clusters": dialogue})
-        for i, given in enumerate(over):
-            found = alpha_intervals(items, label.level, rng=rng, **given, **how)["alpha"]
-            ends[i, run] = found.low, found.high
+        t = terms(items.counts, items.values, label.level)
+        published = bootstrap_sums(
+            t.rows, lambda sums, t=t: t.measures(sums)["alpha"], unit="turn", counts=items.weights, expanded=False, **how
+        )
+        ours = alpha_intervals(items, label.level, unit="dialogue", clusters=dialogue, only=["alpha"], **how)["alpha"]
+        ends[:, run] = [(found.low, found.high) for found in (published, ours)]
     for unit, (low, high) in zip(("turn", "dialogue"), ends.transpose(0, 2, 1), strict=True):
         key: Row = {"level": "turn", "method": method, "label": label.id, "of": "alpha", "over": unit, "sample_size": n}
         held = np.where(np.isnan(low), np.nan, (low <= truth + 1e-9) & (truth - 1e-9 <= high))

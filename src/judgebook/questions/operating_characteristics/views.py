@@ -71,7 +71,8 @@ def _of_alpha(results: Results) -> dict[str, Any] | None:
     if not len(rows):
         return None
     hits = (rows["estimate"] * rows["n"]).groupby(rows["over"]).sum() / rows.groupby("over")["n"].sum()
-    return {"turn": hits.get("turn"), "dialogue": hits.get("dialogue"), "n": int(rows["sample_size"].max())}
+    size, samples = int(rows["sample_size"].max()), int((rows["n"] + rows["n_undefined"]).max())
+    return {"turn": hits.get("turn"), "dialogue": hits.get("dialogue"), "n": size, "samples": samples}
 
 
 def fits(results: Results, names: DisplayNames, confidence: float) -> Iterator[Plot | Table]:
