@@ -344,7 +344,7 @@ class _Kind:
             table = np.zeros((k, int(self.cluster.max()) + 1, self.m))
             table[:, self.cluster, self.sample] = sums
             out = table.transpose(0, 2, 1) @ table
-        return out * np.outer(self.factor, self.factor)
+        return np.asarray(out * np.outer(self.factor, self.factor))
 
 
 def jackknife_covariance(values: np.ndarray) -> np.ndarray:

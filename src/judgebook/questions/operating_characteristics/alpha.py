@@ -18,7 +18,7 @@ from judgebook.questions.agreement.alpha import alpha_intervals, alpha_of
 from judgebook.questions.agreement.coincidences import Patterns, patterns, terms
 from judgebook.questions.agreement.items import first_annotations, matrix
 from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan, mean, share
-from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.resampling import replicate_sums
 from judgebook.study.labels import METHODS, Label
 
 #: dialogues per sample, at most: larger samples take long and add little
@@ -71,16 +71,20 @@ def coverage(one: Repeated, plan: SimulationPlan) -> Iterator[Row]:
     members = np.split(np.argsort(one.dialogue, kind="stable"), np.cumsum(np.bincount(one.dialogue))[:-1])
     n, n_runs = min(n_dialogues, MOST), TIMES * plan.n_runs
     ends = np.full((2, n_runs, 2), np.nan)
-    how = {"rng": rng, "n_resamples": plan.n_resamples, "confidence": plan.confidence}
     for run in range(n_runs):
         drawn = rng.integers(0, n_dialogues, n)
         items = sample(one.judged, np.concatenate([members[d] for d in drawn]))
         dialogue = np.repeat(np.arange(n), [len(members[d]) for d in drawn])
         t = terms(items.counts, items.values, label.level)
-        published = bootstrap_sums(
-            t.rows, lambda sums, t=t: t.measures(sums)["alpha"], unit="turn", counts=items.weights, expanded=False, **how
+        statistic = lambda sums, t=t: t.measures(sums)["alpha"]  # noqa: E731
+        resampled = replicate_sums(
+            t.rows, statistic, unit="turn", rng=rng, counts=items.weights, n_resamples=plan.n_resamples
         )
-        ours = alpha_intervals(items, label.level, unit="dialogue", clusters=dialogue, only=["alpha"], **how)["alpha"]
+        published = resampled.interval(plan.confidence, expanded=False)
+        ours = alpha_intervals(
+            items, label.level, unit="dialogue", rng=rng, clusters=dialogue, n_resamples=plan.n_resamples,
+            confidence=plan.confidence, only=["alpha"],
+        )["alpha"]  # fmt: skip
         ends[:, run] = [(found.low, found.high) for found in (published, ours)]
     for unit, (low, high) in zip(("turn", "dialogue"), ends.transpose(0, 2, 1), strict=True):
         key: Row = {"level": "turn", "method": method, "label": label.id, "of": "alpha", "over": unit, "sample_size": n}

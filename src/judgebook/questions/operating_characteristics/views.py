@@ -67,8 +67,9 @@ def _rate(row: Any) -> str:
 
 def _of_alpha(results: Results) -> dict[str, Any] | None:
     """Coverage over turns and over dialogues, labels pooled."""
-    rows = results.select("interval_coverage", of="alpha").query("n > 0") if len(results["interval_coverage"]) else ()
-    if not len(rows):
+    rows = results["interval_coverage"]
+    rows = rows[(rows["of"] == "alpha") & (rows["n"] > 0)] if len(rows) else rows
+    if rows.empty:
         return None
     hits = (rows["estimate"] * rows["n"]).groupby(rows["over"]).sum() / rows.groupby("over")["n"].sum()
     size, samples = int(rows["sample_size"].max()), int((rows["n"] + rows["n_undefined"]).max())
