@@ -136,7 +136,7 @@ PASSAGES = [
     ("over_time", "means", {"n": 0, "named": 0}, "Changes of systems cannot be distinguished from those of annotators"),
     ("planning", "map", {"n": 3, "found": 0, "power": 0.8}, "On none of the 3 labels shown does any design find the"),
     ("collection", "coverage", {"once": [0.2, 0.4], "twice": [0]}, "Of what could be judged, 20% to 40% was judged,"),
-    ("operating_characteristics", "fits", {"n": 3, "kept": 2}, "The fit keeps 2 of 3 rates in studies like this one"),
+    ("operating_characteristics", "fits", {"n": 3, "kept": 2}, "The fit keeps 2 of 3 nominal rates in studies"),
 ]
 
 

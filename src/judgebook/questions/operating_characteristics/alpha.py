@@ -24,7 +24,7 @@ from judgebook.study.labels import METHODS, Label
 #: dialogues per sample, at most: larger samples take long and add little
 MOST = 200
 #: samples for each simulated study of a fit, which takes longer
-TIMES = 5
+TIMES = 3
 
 
 @dataclass(frozen=True)

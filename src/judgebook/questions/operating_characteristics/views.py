@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import fill
 from typing import Any
 
 import pandas as pd
@@ -82,7 +83,7 @@ def fits(results: Results, names: DisplayNames, confidence: float) -> Iterator[P
     if rows.empty:
         return
     methods = list(dict.fromkeys(rows["method"]))
-    fig, axes = subplots(1, len(RATES), width=PAGE, height=0.3 * len(methods) + 1.1, sharey=True, squeeze=False)
+    fig, axes = subplots(1, len(RATES), width=PAGE, height=0.3 * len(methods) + 1.25, sharey=True, squeeze=False)
     for ax, (name, title) in zip(axes[0], RATES.items(), strict=True):
         part = rows[rows["statistic"] == name]
         y = [methods.index(m) for m in part["method"]]
@@ -92,7 +93,7 @@ def fits(results: Results, names: DisplayNames, confidence: float) -> Iterator[P
         tips(ax, tooltips, part["estimate"], y)
         if len(part):
             ax.axvline(part["nominal"].iloc[0], color="#666666", linewidth=0.9, linestyle=(0, (4, 2)), zorder=0)
-        ax.set_title(title, fontsize=7.5)
+        ax.set_title(fill(title, 26), fontsize=7.5)
         ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
         ax.grid(axis="x")
     titles = [names.name("method", m) for m in methods]
