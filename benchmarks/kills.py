@@ -59,11 +59,11 @@ PATIENCE = 1800.0  # seconds for a command; only a hang takes as long
 DATED = {"manifest.json", ".cache.json", ".lock"}
 _PNG_END = b"IEND\xaeB`\x82"
 FIGURE = """\
-from judgebook.display import style, tables
+from judgebook.display import saving, style, tables
 import pandas as pd
 fig, ax = style.subplots(height=2)
 ax.plot([0, 1])
-style.save(fig, "line", alt="a line", run=run)
+saving.save(fig, "line", alt="a line", run=run)
 tables.show(pd.DataFrame({"x": [1.5]}), "Wide", "wide", run=run)
 """
 

@@ -14,7 +14,7 @@ from fixtures.session_study import SYSTEMS, annotate
 
 from judgebook.annotations import dialogue_values as values
 from judgebook.annotations import picks, population, summary
-from judgebook.display import style
+from judgebook.display import saving, style
 from judgebook.display.names import display_names
 from judgebook.questions.agreement import analysis as agreement
 from judgebook.questions.agreement import figures, findings, tables
@@ -183,6 +183,6 @@ def test_a_dollar_in_a_name_is_a_dollar():
     ax.plot([0, 1], [0, 1], label="$x^{$")
     ax.legend()
     ax.set_yticks([0, 1], [title, "$"])
-    svg = style.drawing(fig, "svg", name="dollar", alt="A dollar.", simulated=False).decode()
+    svg = saving.drawing(fig, "svg", name="dollar", alt="A dollar.", simulated=False).decode()
     assert svg.count(title) == 2
     assert "$x^{$" in svg

@@ -9,9 +9,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
 if __name__ == "__main__":
+    from judgebook.sources import build
     from judgebook.sources.instead import embedded
     from judgebook.study import params
 
     for key in sys.argv[1:] or sorted(p.parent.name for p in embedded.FOLDER.glob("*/source.json")):
-        embedded.write(params.load(key), embedded.FOLDER / key)
+        study = params.load(key)
+        embedded.write(study, build.build(study).frames, embedded.FOLDER / key)
         print(f"data/embedded/{key}")

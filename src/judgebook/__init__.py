@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from judgebook.model.calling import FitError, FittedModel, fit
     from judgebook.pipeline.audit.result import Analysis, Audit
     from judgebook.sources.build import Built, build
-    from judgebook.study.own.notebook import own_notebook
+    from judgebook.study.own_notebook import own_notebook
     from judgebook.study.params import ParamsError
     from judgebook.study.params import load as load_study
     from judgebook.study.params import names as study_names
@@ -104,7 +104,7 @@ _HOMES = {
     "fit": ("judgebook.model.calling", "fit"),
     "load_study": ("judgebook.study.params", "load"),
     "open_study": ("judgebook.study.stored", "open_study"),
-    "own_notebook": ("judgebook.study.own.notebook", "own_notebook"),
+    "own_notebook": ("judgebook.study.own_notebook", "own_notebook"),
     "plan": ("judgebook.extras.new.calls.analyses", "plan"),
     "rank": ("judgebook.extras.new.calls.analyses", "rank"),
     "read_answers": ("judgebook.summary.answers.document", "read_answers"),

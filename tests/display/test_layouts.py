@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import pytest
 from matplotlib.text import Text
 
-from judgebook.display import style
+from judgebook.display import saving, style
 from judgebook.display.layouts import kept_layouts
 from judgebook.display.texts import texts_of
 
@@ -59,7 +59,7 @@ def bars(n=1, names=("Alpha", "Beta"), **kwargs):
     drawn = axes.flat[0].containers[0]
     style.legend_of(fig, [style.handle("a longer name of a series", "red", "o"), style.handle("another", "blue", "s")])
     fig.legend([drawn], ["bars"], loc="outside lower left")
-    style.lay_out(fig, 120)
+    saving.lay_out(fig, 120)
     return fig
 
 
@@ -68,8 +68,8 @@ def test_the_stamp_of_simulated_data_covers_no_name_of_an_axis():
     for ax in axes:
         ax.plot([0, 1])
     fig.supxlabel("The name of an axis that three panels share, in the size of letters that axes have", fontsize=8)
-    style._stamp(fig)
-    style.lay_out(fig, 120)
+    saving._stamp(fig)
+    saving.lay_out(fig, 120)
     assert fig._supxlabel.get_window_extent().y0 > fig.texts[-1].get_window_extent().y1
 
 
@@ -79,12 +79,12 @@ def test_ticks_that_are_kept_give_the_same_places_and_boxes(n, monkeypatch):
     found = []
     for keeping in (True, False):
         if not keeping:
-            monkeypatch.setattr(style, "kept_ticks", nullcontext)
+            monkeypatch.setattr(saving, "kept_ticks", nullcontext)
         fig = bars(n, sharex=True)
         for size in (7, 3.4):
             fig.set_size_inches(size, 2)
             fig.set_layout_engine("constrained")
-            style.lay_out(fig, 100)
+            saving.lay_out(fig, 100)
         fig.draw_without_rendering()
         found.append([text.get_window_extent().extents.tolist() for text in texts_of(fig)])
     assert found[0] == found[1]

@@ -16,7 +16,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.transforms import Bbox
 from PIL import Image
 
-from judgebook.display import marks, style
+from judgebook.display import marks, saving, style
 from judgebook.display import plots as plotting
 from judgebook.display.names import BAD, GOOD, NEUTRAL, OPEN, PALETTES, SYSTEM_PALETTES, DisplayNames, display_names
 from judgebook.report import blocks
@@ -73,13 +73,13 @@ def test_by_hand_titles_of_figures_are_marked_as_such(tmp_path, monkeypatch):
     out, run = [], make_run(tmp_path)
     run.run_id = None
     monkeypatch.setattr("IPython.display.display", lambda data, **_: out.append(data))
-    style.save(line_figure(), "f", alt="x", title=r"Of a\_b, 1 is below", caption="Points: a_b.", run=run)
+    saving.save(line_figure(), "f", alt="x", title=r"Of a\_b, 1 is below", caption="Points: a_b.", run=run)
     assert out[-1].data == r"**Figure 1. Of a\_b, 1 is below.** Points: a\_b."
 
 
 def test_a_saved_figure_carries_name_and_alt_text_in_file_and_display(tmp_path, shown):
     """The file has 300 dpi, the notebook the dpi of the YAML."""
-    style.save(line_figure(), "f", alt="A rising\n line, α.", caption="Points.", run=make_run(tmp_path))
+    saving.save(line_figure(), "f", alt="A rising\n line, α.", caption="Points.", run=make_run(tmp_path))
     with Image.open(tmp_path / "03_iaa_f.png") as image:
         assert image.text == {"Title": "03_iaa_f", "Description": "A rising line, α."}
         assert image.size == (2100, 600)
@@ -93,19 +93,19 @@ def test_a_saved_figure_carries_name_and_alt_text_in_file_and_display(tmp_path, 
 def test_the_same_figure_gives_the_same_bytes_in_every_format_asked_for(tmp_path, shown):
     """And the headline of a notebook has a PDF whatever is asked for."""
     for folder in ("a", "b"):
-        style.save(line_figure(), "f", alt="Line", run=make_run(tmp_path / folder, formats=("svg", "pdf", "png")))
+        saving.save(line_figure(), "f", alt="Line", run=make_run(tmp_path / folder, formats=("svg", "pdf", "png")))
     for suffix in ("png", "svg", "pdf"):
         first, second = (tmp_path / folder / f"03_iaa_f.{suffix}" for folder in ("a", "b"))
         assert first.read_bytes() == second.read_bytes(), suffix
     for name in ("alpha", "other"):
-        style.save(line_figure(), name, alt="Line", run=make_run(tmp_path / "c"))
+        saving.save(line_figure(), name, alt="Line", run=make_run(tmp_path / "c"))
     assert {p.name for p in (tmp_path / "c").iterdir()} == {"03_iaa_alpha.png", "03_iaa_other.png", "03_iaa_alpha.pdf"}
 
 
 @pytest.mark.parametrize(("name", "alt"), [("alpha", "  "), ("Alpha", "x"), ("../alpha", "x"), ("", "x")])
 def test_a_figure_without_alt_text_or_with_an_odd_name_is_refused(tmp_path, shown, name, alt):
     with pytest.raises(ValueError, match="expected"):
-        style.save(line_figure(), name, alt=alt, run=make_run(tmp_path))
+        saving.save(line_figure(), name, alt=alt, run=make_run(tmp_path))
     assert not shown
     assert not list(tmp_path.iterdir())
 
@@ -137,7 +137,7 @@ def test_the_last_digits_of_the_layout_change_no_byte(tmp_path, shown, monkeypat
 
     monkeypatch.setattr(ConstrainedLayoutEngine, "execute", shaken)
     for folder in ("a", "b"):
-        style.save(two_parts(), "f", alt="Line", run=make_run(tmp_path / folder, formats=("svg", "pdf", "png")))
+        saving.save(two_parts(), "f", alt="Line", run=make_run(tmp_path / folder, formats=("svg", "pdf", "png")))
     written = [{p.name: p.read_bytes() for p in (tmp_path / folder).iterdir()} for folder in ("a", "b")]
     assert n >= 2
     assert written[0] == written[1]
@@ -145,7 +145,7 @@ def test_the_last_digits_of_the_layout_change_no_byte(tmp_path, shown, monkeypat
 
 def test_the_notebook_of_a_run_holds_the_svg(tmp_path, shown):
     folder = tmp_path / "figures" / "s"
-    style.save(line_figure(), "f", alt="A [line]", caption="Points.", run=make_run(folder, formats=["svg"]))
+    saving.save(line_figure(), "f", alt="A [line]", caption="Points.", run=make_run(folder, formats=["svg"]))
     ((data, metadata),) = shown
     svg = (folder / "03_iaa_f.svg").read_text("utf-8")
     assert data == {"image/svg+xml": svg, "text/plain": "A [line]"}
@@ -167,7 +167,7 @@ def test_the_svg_tells_the_value_where_the_mark_is(tmp_path, shown):
     fig, ax = style.subplots(width=style.COLUMN, height=2)  # has no form for phones
     ax.set(xlim=(0, 10), ylim=(0, 10))
     style.tips(ax, ["a < b", "none", "outside", "line"], [5, np.nan, 20, 2], [5, 5, 5, 8], x_to=[5, 5, 20, 4])
-    style.save(fig, "f", alt="Points", run=make_run(tmp_path, formats=("svg",)))
+    saving.save(fig, "f", alt="Points", run=make_run(tmp_path, formats=("svg",)))
     places = boxes_of(tmp_path)
     assert set(places) == {"a < b", "line"}
     left, top, right, bottom = places["a < b"]
@@ -186,7 +186,7 @@ def test_marks_of_one_system_have_one_class_in_all_panels_and_so_have_its_names(
         ax.set(xlim=(0, 10), ylim=(0, 10), yticks=[2, 5], yticklabels=names)
         style.tips(ax, [f"{name}: 1" for name in names], [5, 5], [2, 5], of=names)
     style.legend_of(fig, [style.handle(name, "red", "o") for name in names])
-    style.save(fig, "f", alt="Points", run=make_run(tmp_path, formats=("svg",)))
+    saving.save(fig, "f", alt="Points", run=make_run(tmp_path, formats=("svg",)))
     root = ElementTree.parse(tmp_path / "03_iaa_f.svg").getroot()
     found = [
         (rect.get("class"), *(title.text for title in rect)) for rect in root.findall("{*}g[@class='tips']/{*}rect")
@@ -197,7 +197,7 @@ def test_marks_of_one_system_have_one_class_in_all_panels_and_so_have_its_names(
 
 
 def test_texts_stay_texts_and_no_id_is_given_that_nothing_refers_to(tmp_path, shown):
-    style.save(line_figure(), "f", alt="Line", run=make_run(tmp_path, formats=("svg",)))
+    saving.save(line_figure(), "f", alt="Line", run=make_run(tmp_path, formats=("svg",)))
     svg = (tmp_path / "03_iaa_f.svg").read_text()
     assert re.search(r"<text[^>]*>0\.2</text>", svg)
     referred = set(re.findall(r"#([\w-]+)[)\"]", svg))
@@ -206,25 +206,25 @@ def test_texts_stay_texts_and_no_id_is_given_that_nothing_refers_to(tmp_path, sh
 
 def test_marks_of_shared_plots_tell_value_interval_and_n(abc, tmp_path, shown):
     rows = results(THREE).assign(n=[100, 50, 3])
-    style.save(plotting.forest_figure(rows, abc), "f", alt="Forest", run=make_run(tmp_path, formats=("svg",)))
+    saving.save(plotting.forest_figure(rows, abc), "f", alt="Forest", run=make_run(tmp_path, formats=("svg",)))
     assert "Ignore, behavior, Group A: 0.57 [0.50, 0.64], n = 100" in boxes_of(tmp_path)
     assert "Uninterpretable, behavior, Group A: 0.30, n = 3" in boxes_of(tmp_path)
     fig, axes = style.subplots(1, 2)
     plotting.heatmap(pd.DataFrame([[0.5, np.nan]], index=["a"], columns=["b", "c"]), axes[0])
     plotting.stacked(pd.DataFrame([[0.25, 0.75]], index=["x"], columns=["no", "yes"]), axes[1])
-    style.save(fig, "f", alt="Cells", run=make_run(tmp_path, formats=("svg",)))
+    saving.save(fig, "f", alt="Cells", run=make_run(tmp_path, formats=("svg",)))
     assert set(boxes_of(tmp_path)) == {"a, b: 0.50", "x, no: 25.0%", "x, yes: 75.0%"}
 
 
 def test_simulated_data_is_said_on_the_figure_below_the_axes(tmp_path, shown):
     fig = line_figure()
-    style.save(fig, "f", alt="Line", run=make_run(tmp_path, simulated=True))
+    saving.save(fig, "f", alt="Line", run=make_run(tmp_path, simulated=True))
     (stamp,) = fig.texts
     assert stamp.get_text() == "Simulated data"
     renderer = FigureCanvasAgg(fig).get_renderer()
     assert stamp.get_window_extent(renderer).y1 < fig.axes[0].get_tightbbox(renderer).y0
     real = line_figure()
-    style.save(real, "f", alt="Line", run=make_run(tmp_path))
+    saving.save(real, "f", alt="Line", run=make_run(tmp_path))
     assert not real.texts
 
 

@@ -1,15 +1,19 @@
 """Helpers are plain functions, and a page for each notebook: short, and spelled out."""
 
 import ast
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from fixtures.project_copy import ROOT
 from scipy import stats
 
+from helpers import iaa
 from helpers.bootstrap import bca
 from helpers.iaa import coincidences, squared_differences
 from judgebook.statistics.intervals import Replicates
+from judgebook.study.results import collect
 
 LINES, OF_A_FUNCTION = 120, 40
 MODULES = sorted(p for p in (ROOT / "src" / "helpers").glob("*.py") if p.stem != "__init__")
@@ -64,3 +68,17 @@ def test_coincidences_of_krippendorff_2011():
     n_c = np.array([[2.0, 4, 2]])
     # between neighbouring values lie half of the judgements of either
     assert squared_differences("ordinal", np.arange(3), n_c)[0].tolist() == [[0, 9, 36], [9, 0, 9], [36, 9, 0]]
+
+
+@pytest.mark.parametrize(
+    ("coefficient", "statistic"), [("Krippendorff's alpha", "alpha"), ("Percent agreement", "published_coefficient")]
+)
+def test_another_coefficient_is_not_stored_as_alpha(coefficient, statistic):
+    rows = pd.DataFrame(
+        {"method": ["turn_likert"], "label": ["quality"], "estimate": [0.5], "measurement": ["ordinal"], "note": [None]}
+    )
+    page = SimpleNamespace(iaa=SimpleNamespace(first=2), sampling=SimpleNamespace(seed=1), results=collect())
+    page.run = SimpleNamespace(save_results=lambda results: None)
+    iaa.Page.save(page, rows, coefficient)
+    assert [*page.results] == [statistic]
+    assert page.results[statistic]["note"].dropna().tolist() == [coefficient] * (statistic != "alpha")

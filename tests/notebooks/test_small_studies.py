@@ -21,7 +21,7 @@ from fixtures.notebook_runs import CHECKS, NOT_SIMULATED, check_alpha, moved_by_
 from nbclient import NotebookClient
 
 from judgebook.pipeline.audit.writing import audited
-from judgebook.pipeline.rendering import COMPUTED
+from judgebook.pipeline.page_jobs import COMPUTED
 from judgebook.study.params import ROOT
 from judgebook.study.results import unfold
 from judgebook.study.stored import open_study

@@ -9,12 +9,12 @@ from fixtures.project_copy import Project, result
 from judgebook.pipeline import worker
 
 DRAWS = """\
-from judgebook.display import style, tables
+from judgebook.display import saving, style, tables
 import pandas as pd
 fig, ax = style.subplots(height=2)
 ax.plot([0, 1])
 ax.set_title("Größe …")
-style.save(fig, "line", alt="a line", run=run)
+saving.save(fig, "line", alt="a line", run=run)
 tables.show(pd.DataFrame({"x": [1.5]}), "Größe", "wide", run=run)
 """
 WRITES = """\

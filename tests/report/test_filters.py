@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from fixtures.browser import after
 
-from judgebook.display import style, tables
+from judgebook.display import saving, style, tables
 from judgebook.display.names import DisplayNames
 from judgebook.report import html as report
 
@@ -24,7 +24,7 @@ def drawing():
         rows = pd.DataFrame({"method": "likert", "corpus": "a", "group": group, "label": ["one", "two"]})
         ax.plot([0, 1], [0, 1])
         style.panel(ax, rows, NAMES)
-    return style.drawing(fig, "svg", name="f", alt="f", simulated=False).decode()
+    return saving.drawing(fig, "svg", name="f", alt="f", simulated=False).decode()
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Any
 
 import matplotlib as mpl
@@ -14,7 +15,8 @@ from matplotlib.patches import Patch
 from matplotlib.text import Text
 
 from judgebook.display.names import BAD
-from judgebook.display.texts import legends_anew, texts_of
+from judgebook.display.style import legend_columns, legend_of
+from judgebook.display.texts import texts_of
 from judgebook.study.sections.data import Figures
 
 USUAL = Figures()
@@ -22,6 +24,8 @@ USUAL = Figures()
 _LIGHT = (0.299, 0.587, 0.114)
 #: strokes over what is bad, which would be as dark as what is good
 _HATCH = "////"
+#: letters in an inch
+LETTERS = 12
 
 
 def apply(fig: Figure, wanted: Figures) -> None:
@@ -39,9 +43,28 @@ def apply(fig: Figure, wanted: Figures) -> None:
                 axis.set_tick_params(labelsize=size * tall)
         width = fig.get_figwidth() * wide
         fig.set_size_inches(width, fig.get_figheight() * tall)
-        legends_anew(fig, width / tall, tall)
+        _legends_anew(fig, width / tall, tall)
     if wanted.greyscale:
         _grey(fig)
+
+
+def _legends_anew(fig: Figure, width: float, scale: float = 1.0) -> int:
+    """One legend above the figure, in as many columns as fit into a width in inches, in place of those it has; by how
+    many lines it is taller. scale : of its type."""
+    handles = [h for legend in fig.legends for h in legend.legend_handles]
+    if not handles:
+        return 0
+    before = max(-(-len(legend.get_texts()) // max(legend._ncols, 1)) for legend in fig.legends)
+    longest = int(width * LETTERS / scale) - 6  # letters, beside what is drawn
+    for legend in list(fig.legends):
+        for drawn, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
+            drawn.set_label(fill(text.get_text(), longest))  # a bar in a legend has lost its label
+        legend.remove()
+    legend_of(fig, handles, width=width)
+    for text in fig.legends[0].get_texts():
+        text.set_fontsize(text.get_fontsize() * scale)
+    broken = sum(h.get_label().count("\n") for h in handles)
+    return -(-len(handles) // max(legend_columns(handles, width), 1)) + broken - before
 
 
 def _grey(fig: Figure) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from judgebook.annotations.features import undirected
-from judgebook.display import style, tables
+from judgebook.display import saving, tables
 from judgebook.display.text import listing
 from judgebook.study.labels import Label
 from judgebook.study.schema import Annotations
@@ -106,7 +106,7 @@ def show(run: Run, *views: View | FromPrint | Iterable[View] | Section | None) -
     for view in views:
         if isinstance(view, Plot):
             heading = {"title": view.title, "subtitle": view.subtitle}
-            style.save(view.fig, view.name, alt=view.alt, caption=view.caption, run=run, **heading, of=view.of)
+            saving.save(view.fig, view.name, alt=view.alt, caption=view.caption, run=run, **heading, of=view.of)
         elif isinstance(view, Table):
             if len(view.frame):
                 tables.show(

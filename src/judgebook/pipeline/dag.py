@@ -11,7 +11,7 @@ from judgebook import project
 from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.notebook import ALWAYS, NotebookError, check_knobs, facts
 from judgebook.study import params
-from judgebook.study.own.notebook import CALL, OwnNotebookError, declaration
+from judgebook.study.own_notebook import CALL, OwnNotebookError, declaration
 from judgebook.study.params import Study
 from judgebook.study.questions import Question, declared, place
 

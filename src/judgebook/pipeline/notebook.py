@@ -19,7 +19,7 @@ from judgebook.errors import JudgebookError
 from judgebook.pipeline.cache import Cache, digest
 from judgebook.pipeline.closure import imported
 from judgebook.report.blocks import Knob, parameters
-from judgebook.study.own.notebook import OwnNotebookError, arguments
+from judgebook.study.own_notebook import OwnNotebookError, arguments
 
 #: what every parameters cell declares in addition to the notebook's own knobs
 ALWAYS = ("study", "run_id")

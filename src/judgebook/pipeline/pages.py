@@ -6,13 +6,12 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from judgebook import __version__, plugins, project
-from judgebook.pipeline import rendering, worker
+from judgebook.pipeline import early, page_jobs, rendering, worker
 from judgebook.pipeline.cache import digest
 from judgebook.pipeline.nodes import ANALYSIS, STOPPED, Node, Parts, StudyNodes
-from judgebook.pipeline.reading import early
+from judgebook.pipeline.page_jobs import ANALYSED, CELLS, ELEMENTS, FIRST_PAGE, INDEX, SEARCH, WAITED
 from judgebook.pipeline.reading.cite import cite
 from judgebook.pipeline.reading.search import SearchJob, search
-from judgebook.pipeline.rendering import ANALYSED, CELLS, ELEMENTS, FIRST_PAGE, INDEX, SEARCH, WAITED
 from judgebook.published import mapping
 from judgebook.report.blocks import GLOSSARY
 from judgebook.sources.ids import recorded
@@ -125,11 +124,12 @@ class Pages:
             lambda: None if self.has_page(name) else "no result",
             soft=True,
             quiet=True,
+            listed=True,
         )
 
-    def _page_job(self, name: str) -> rendering.PageJob:
+    def _page_job(self, name: str) -> page_jobs.PageJob:
         title, executed, target = self.of.facts(name).title, self.of.executed(name), self.folder / f"{name}.html"
-        return rendering.PageJob(self.shared(name), name, title, executed, self.files(name), target)
+        return page_jobs.PageJob(self.shared(name), name, title, executed, self.files(name), target)
 
     def _search(self, after: tuple[str, ...]) -> Node:
         """The page that searches all others."""
@@ -230,7 +230,7 @@ class Pages:
             offered += [p for p in outputs if p == self.of.home / "results" / f"{name}.parquet"]
         return tuple(offered)
 
-    def shared(self, name: str | None = None) -> rendering.Shared:
+    def shared(self, name: str | None = None) -> page_jobs.Shared:
         """What the page of a notebook, or the index, shares with the others."""
         nav = tuple((n, self.of.facts(n).title) for n in self.of.entries if self.has_page(n))
         nav += (
@@ -243,7 +243,7 @@ class Pages:
         simulated, sampling = self.of.study.simulated and of_study, self._sampling(name) if of_study else None
         labels = meanings(self.of.study) if of_study else {}
         note = self._note(name) if name else ""
-        return rendering.Shared(self.of.study.title, simulated, nav, note, sampling, labels, self.whole)
+        return page_jobs.Shared(self.of.study.title, simulated, nav, note, sampling, labels, self.whole)
 
     def _sampling(self, name: str | None) -> dict | None:
         """What a page says of sampling weights, where they differ: of what is on the page of a notebook, or (None) of
@@ -276,14 +276,14 @@ class Pages:
         parts = {"notebook": digest(contents), "navigation": digest(around), "glossary": self.of.cache.file(GLOSSARY)}
         return parts | self.of.code("judgebook.report.html", "judgebook.pipeline.rendering")
 
-    def _rows(self) -> tuple[rendering.Row, ...]:
+    def _rows(self) -> tuple[page_jobs.Row, ...]:
         rows = []
         for name in self.of.entries:
             about, executed = self.of.facts(name), self.of.executed(name) if self.has_page(name) else None
             waits = ANALYSED if self.analysed(name) else WAITED
             state, reason = ("", "") if executed else (waits, "") if self.awaited(name) else self.state(name)
             note = self._note(name) if executed else ""
-            rows.append(rendering.Row(name, about.title, about.question, executed, state, reason, note))
+            rows.append(page_jobs.Row(name, about.title, about.question, executed, state, reason, note))
         return tuple(rows)
 
     def _index_parts(self) -> Parts:
@@ -317,9 +317,9 @@ class Pages:
         results = (self.of.home / "results" / f"{name}.parquet" for name in names)
         return [p for p in (self.of.home / "annotations.parquet", *results) if p.is_file()]
 
-    def _index_job(self) -> rendering.IndexJob:
+    def _index_job(self) -> page_jobs.IndexJob:
         study = self.of.study
-        return rendering.IndexJob(
+        return page_jobs.IndexJob(
             self.shared(),
             self.of.key,
             study.description,

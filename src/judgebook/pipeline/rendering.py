@@ -6,42 +6,38 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgebook import project
+from judgebook.pipeline.page_jobs import (
+    CELLS,
+    COMPUTED,
+    DESIGN,
+    ELEMENTS,
+    NOT_RUN,
+    TO_COME,
+    WAITED,
+    IndexJob,
+    PageJob,
+    Row,
+    Shared,
+    earlier,
+    write,
+)
 from judgebook.pipeline.worker import timed
 from judgebook.study import store
 
 if TYPE_CHECKING:
     from judgebook.pipeline.reading import places
-    from judgebook.report.first_page import Cite
-    from judgebook.report.html import Answered, Before, Page
+    from judgebook.report.html import Answered, Before
     from judgebook.study.sections.data import Figures
     from judgebook.summary.evidence import Evidence
     from judgebook.summary.findings import PageAnswer, Preface
 
-#: names of the pages of every printed number, and of the papers' elements
-CELLS, ELEMENTS = "90_cells", "papers"
-#: the first page, and the page that searches a report
-INDEX, SEARCH = "index", "search"
-#: the node that writes the first page before all notebooks are there
-FIRST_PAGE = "first page"
-#: state of a notebook that this run has still to settle
-WAITED = "waited for"
-#: the notebook whose findings stand before the answers
-DESIGN = "17_design_check"
-#: why a notebook that nobody asked for has no results
-NOT_RUN = "`{command} --study {study} --only {name}` answers this"
-#: state of a notebook that was not run and has no page, but whose analysis was carried out (`pipeline.audit`)
-COMPUTED = "computed"
-#: state of a notebook that this run has analysed for the first page and has still to run
-ANALYSED = "analysed"
-#: states of notebooks whose pages are still to come
-TO_COME = (WAITED, ANALYSED)
 #: counts in profile.json, as named on the index
 SIZES = {
     "n_annotations": "annotations",
@@ -49,68 +45,6 @@ SIZES = {
     "n_dialogues": "dialogues",
     "n_annotators": "annotators",
 }
-
-
-@dataclass(frozen=True)
-class Shared:
-    """What all pages of a study have in common. whole : as of `report.html.Page`."""
-
-    title: str
-    simulated: bool
-    nav: tuple[tuple[str, str], ...]
-    note: str = ""
-    sampling: Mapping[str, Any] | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
-    whole: bool = True
-
-    def page(self, name: str = "") -> Page:
-        """The page of a notebook or an extra; without a name, the first page."""
-        from judgebook.report.html import Page
-
-        return Page(self.title, self.simulated, name, self.nav, self.note, self.sampling, self.labels, self.whole)
-
-
-@dataclass(frozen=True)
-class PageJob:
-    """files : figures, tables and results, copied to the report."""
-
-    shared: Shared
-    name: str
-    heading: str
-    executed: Path
-    files: tuple[Path, ...]
-    target: Path
-
-
-@dataclass(frozen=True)
-class Row:
-    """A notebook as listed on the index. executed is None where it has no page; state and reason say why. note : on a
-    page of an earlier run."""
-
-    name: str
-    title: str
-    question: str
-    executed: Path | None
-    state: str
-    reason: str
-    note: str = ""
-
-    @property
-    def has_results(self) -> bool:
-        return self.executed is not None or self.state in (COMPUTED, ANALYSED)
-
-
-@dataclass(frozen=True)
-class IndexJob:
-    shared: Shared
-    study: str
-    description: str
-    unconfirmed: tuple[tuple[str, str], ...]
-    profile: dict[str, Any]
-    rows: tuple[Row, ...]
-    made: tuple[tuple[str, str], ...]
-    cite: Cite
-    target: Path
 
 
 @timed
@@ -329,11 +263,6 @@ def few_of_a_kind(questions: tuple[tuple[str, str], ...]) -> tuple[tuple[str, st
     return tuple(shown)
 
 
-def earlier(job: IndexJob, names: Collection[str]) -> tuple[str, ...]:
-    """The notebooks among `names` whose results are from an earlier run."""
-    return tuple(sorted(row.name for row in job.rows if row.note and row.name in names))
-
-
 def _older(job: IndexJob, names: Collection[str]) -> tuple[str, ...]:
     """Their numbers."""
     return tuple(name.split("_")[0] for name in earlier(job, names))
@@ -354,7 +283,7 @@ def _why_absent(job: IndexJob, row: Row) -> str:
 
 def _answered(job: IndexJob, answer: PageAnswer, shown: places.Shown, like: Figures) -> Any:
     """An answer with its figure, and the place of its evidence."""
-    from judgebook.display import style
+    from judgebook.display import saving
     from judgebook.pipeline.reading import places
     from judgebook.report import html as report
     from judgebook.summary import findings
@@ -364,7 +293,7 @@ def _answered(job: IndexJob, answer: PageAnswer, shown: places.Shown, like: Figu
     if answer.plot:
         figure |= {"alt": answer.plot.alt, "caption": answer.plot.caption}
         plot, simulated = answer.plot, job.shared.simulated
-        svg = style.drawing(plot.fig, "svg", name=answer.key, alt=plot.alt, simulated=simulated, like=like)
+        svg = saving.drawing(plot.fig, "svg", name=answer.key, alt=plot.alt, simulated=simulated, like=like)
         figure["svg"] = svg.decode()
     return report.Answered(answer.key, answer.question, answer.text, evidence=place, **figure)
 
@@ -390,9 +319,3 @@ def _card(row: Row, shown: list[places.Block]) -> Any:
 
     finding = first_sentences(section(shown, "What we see"))
     return report.Card(row.name, row.title, row.question, finding, row.note)
-
-
-def write(path: Path, text: str) -> None:
-    """Put a page in its place."""
-    with store.atomic(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")

@@ -12,16 +12,15 @@ from functools import partial
 from pathlib import Path
 
 from judgebook import plugins, project
-from judgebook.pipeline import dag
+from judgebook.pipeline import dag, early
 from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.closure import closure
 from judgebook.pipeline.execute import DATA, Runner, Status, process_pool
 from judgebook.pipeline.manifest import lock
 from judgebook.pipeline.nodes import Node, StudyNodes, data_missing
 from judgebook.pipeline.notebook import facts
+from judgebook.pipeline.page_jobs import FIRST_PAGE
 from judgebook.pipeline.pages import Pages
-from judgebook.pipeline.reading import early
-from judgebook.pipeline.rendering import FIRST_PAGE
 from judgebook.pipeline.worker import Spec
 from judgebook.sources.instead import embedded
 from judgebook.study import params, store

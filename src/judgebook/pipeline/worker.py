@@ -242,7 +242,7 @@ def analyse(job: NotebookJob) -> str:
 
     Says so in a file (`analysed`) of the folder for scratch. What fails here fails there, where it is reported.
     """
-    from judgebook.pipeline.audit.computing import made
+    from judgebook.pipeline.analysing import made
 
     before = {name: os.environ.pop(name, None) for name in (CODE, tasks.PROGRESS)}
     job.work.mkdir(parents=True, exist_ok=True)

@@ -18,11 +18,11 @@ from judgebook.sources.foreign import child
 from judgebook.sources.ids import naming
 from judgebook.sources.reading import Counts
 from judgebook.sources.rows import numbers
+from judgebook.study import conditions
+from judgebook.study.conditions import Condition
 from judgebook.study.labels import METHODS
 from judgebook.study.params import Study
 from judgebook.study.schema import ANNOTATIONS, DataError, Problem
-from judgebook.study.sections import conditions
-from judgebook.study.sections.conditions import Condition
 
 _SIGNS = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge, "=": operator.eq, "!=": operator.ne}
 #: a number; 007 is none

@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.problems import shortened
 from judgebook.sources import build, sampling
 from judgebook.sources.accounts import levels, words
 from judgebook.sources.ids import look_alikes, naming
@@ -17,6 +16,7 @@ from judgebook.sources.nature import Nature, nature
 from judgebook.sources.rows import spelling
 from judgebook.study import params
 from judgebook.study.labels import Label
+from judgebook.study.problems import shortened
 from judgebook.study.schema import ITEM
 
 #: items of a label below which intervals are wide

@@ -16,7 +16,7 @@ from judgebook.questions.quality_control.question import QualityControl
 from judgebook.questions.sensitivity.question import Sensitivity
 from judgebook.questions.techniques.question import Techniques
 from judgebook.questions.validity.question import Coverage, Importance, LabelSelection
-from judgebook.study.sections.study import AnyStudy
+from judgebook.study.any_study import AnyStudy
 
 class Study(AnyStudy):
     pilot: Pilot

@@ -20,7 +20,7 @@ from pydantic import ValidationError, create_model
 
 from judgebook import project
 from judgebook.study import limits, questions, yaml_file
-from judgebook.study.sections.study import AnyStudy
+from judgebook.study.any_study import AnyStudy
 from judgebook.study.yaml_errors import ParamsError, explained, quoted
 
 ROOT = project.ROOT

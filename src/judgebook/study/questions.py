@@ -44,7 +44,7 @@ class Question(Section):
         ["annotations"], description="frames of the study; with a slash: files of the project, data/published/x_*.csv"
     )
     extra: list[str] = Field([], description="keys of the YAML's `extra` that it reads (`run.extra`)")
-    own: bool = Field(False, description="it is somebody's own, and declares itself (`study/own/notebook.py`)")
+    own: bool = Field(False, description="it is somebody's own, and declares itself (`study/own_notebook.py`)")
     private: list[Literal["texts"]] = Field(
         [],
         description="what it computes with that a bundle may lack: what texts say, not only how long they are",
@@ -144,7 +144,7 @@ def study_type() -> str:
     lines = [
         '"""Written by `run_all.py schema` from what questions declare: `params.Study`, for type checkers."""\n',
         *(f"from {name} import {', '.join(sorted(many))}" for name, many in sorted(by_module.items())),
-        "from judgebook.study.sections.study import AnyStudy\n",
+        "from judgebook.study.any_study import AnyStudy\n",
         "class Study(AnyStudy):",
         *(f"    {name}: {model.__name__}" for name, model in models.items()),
     ]

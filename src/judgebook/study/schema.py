@@ -18,14 +18,14 @@ import pandas as pd
 from pydantic import RootModel
 
 from judgebook import codes
-
-# all that checks data imports them from here, with the frames
-from judgebook.problems import PLACE
-from judgebook.problems import DataError as DataError
-from judgebook.problems import Problem as Problem
-from judgebook.problems import several as several
 from judgebook.study import limits, yaml_file
 from judgebook.study.labels import METHODS, Label
+
+# all that checks data imports them from here, with the frames
+from judgebook.study.problems import PLACE
+from judgebook.study.problems import DataError as DataError
+from judgebook.study.problems import Problem as Problem
+from judgebook.study.problems import several as several
 from judgebook.study.yaml_file import Strict
 
 

@@ -6,8 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from judgebook.study import formulas, limits, paths
-from judgebook.study.sections import conditions
+from judgebook.study import conditions, formulas, limits, paths
 from judgebook.study.yaml_file import Strict
 
 #: columns of ours that a file may fill

@@ -381,7 +381,7 @@ class Run:
 
         Raises StatisticError, which names all that is wrong and says what to write.
         """
-        from judgebook.study.own.statistic import checked
+        from judgebook.study.own_statistic import checked
         from judgebook.study.results import Results
 
         rows = checked(name, frame, title=title, keys=keys, range=range)

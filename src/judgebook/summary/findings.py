@@ -19,6 +19,7 @@ from judgebook.study import questions
 from judgebook.summary import analysis, counted, figures, wording
 from judgebook.summary.answers import effort, judges, labels, systems, verdicts
 from judgebook.summary.answers.facts import Detectable, Facts, NextFacts, SampleFacts, Step
+from judgebook.summary.answers.parts import QUESTIONS
 from judgebook.summary.answers.verdicts import Verdict, not_run
 from judgebook.summary.cost import cost
 from judgebook.summary.evidence import (
@@ -35,15 +36,6 @@ from judgebook.summary.next_steps import steps
 
 _PHRASES = Phrases(__package__)
 Compared: TypeAlias = Mapping[str, Any]
-#: key of an answer -> what is asked
-QUESTIONS = {
-    "order": "Which system is best, and how certain is that?",
-    "labels": "Which labels can be trusted?",
-    "judges": "Does it matter who judged?",
-    "sample": "Were there enough data, and what could have been detected?",
-    "cost": "What did it cost, and what would more dialogues buy?",
-    "next": "What should be done next?",
-}
 #: the notebooks that each answer draws on
 USED = {key: questions.answering(key) for key in QUESTIONS}
 

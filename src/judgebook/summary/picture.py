@@ -12,7 +12,8 @@ import matplotlib.image as mpl_image
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from judgebook.display.style import INK, drawing, set_style
+from judgebook.display.saving import drawing
+from judgebook.display.style import INK, set_style
 
 #: inches, and pixels to an inch: 1,200 across
 WIDTH, DPI = 8.0, 150

@@ -7,7 +7,8 @@ import pytest
 from fixtures import yaml_studies as studies
 
 from judgebook import project
-from judgebook.pipeline import cli, plan
+from judgebook.pipeline import cli
+from judgebook.pipeline.commands import plan
 
 PLANNED = """\
 figures: {formats: [svg]}

@@ -24,8 +24,7 @@ import psutil
 
 from judgebook import project
 from judgebook.errors import JudgebookError
-from judgebook.extras.cluster import fit, on_worker
-from judgebook.extras.cluster.extra import LOCAL
+from judgebook.extras.cluster import LOCAL, fit, on_worker
 from judgebook.pipeline import worker
 from judgebook.pipeline.surroundings import THREADS, installed
 from judgebook.study import store

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from judgebook.display import style
+from judgebook.display import saving
 from judgebook.display.text import plain
 from judgebook.pipeline import dag, nodes
 from judgebook.study import params, store
@@ -45,7 +45,7 @@ def page(
         parts += [f"## {answer.question}", answer.text]
         if answer.plot:
             name = f"answer_{answer.key}.png"
-            images[name] = style.drawing(
+            images[name] = saving.drawing(
                 answer.plot.fig, "png", name=name.removesuffix(".png"), alt=answer.plot.alt, simulated=simulated
             )
             parts += [f"![{answer.plot.alt}]({name})", f"*{answer.plot.caption}*"]

@@ -105,7 +105,7 @@ def audit(
 
     Notes
     -----
-    Numbers are those of the report; docs/statistical_choices.md names their sources.
+    Numbers are those of the report; docs/evidence.md names their sources.
 
     Examples
     --------

@@ -1,1 +1,3 @@
 """For your paper: what an author takes from a finished study."""
+
+NAME, TITLE = "paper", "For your paper"

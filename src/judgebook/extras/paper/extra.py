@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from judgebook.extras.paper import NAME, TITLE
 from judgebook.plugins import Extra, Page
 
 if TYPE_CHECKING:
     from judgebook.pipeline.nodes import Node
     from judgebook.pipeline.pages import Pages
     from judgebook.study.params import Study
-
-NAME, TITLE = "paper", "For your paper"
 
 
 def _node(pages: Pages, after: tuple[str, ...]) -> Node:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judgebook import __version__
-from judgebook.extras.paper.extra import NAME, TITLE
-from judgebook.pipeline import rendering
+from judgebook.extras.paper import NAME, TITLE
+from judgebook.pipeline import page_jobs
 from judgebook.pipeline.cache import digest
 from judgebook.pipeline.manifest import installed
 from judgebook.pipeline.nodes import Node, Parts
@@ -64,7 +64,7 @@ class PaperJob:
     """executed : notebooks in order. files : figures and tables. headlines : stems of figures shown first. date : of
     the newest notebook. data : digest of the raw files. target : the page; its files lie in a folder of that name."""
 
-    shared: rendering.Shared
+    shared: page_jobs.Shared
     study: str
     executed: tuple[Path, ...]
     files: tuple[Path, ...]
@@ -91,5 +91,5 @@ def write(job: PaperJob) -> str:
     material = analysis.gather(open_study(job.study), made)
     captions = {b.name: b.caption for b in visible if b.kind == "figure"}
     text = files.write(material, job.target.with_suffix(""), files_, job.headlines, tables, captions)
-    rendering.write(job.target, report.text_page(job.shared.page(NAME), TITLE, text))
+    page_jobs.write(job.target, report.text_page(job.shared.page(NAME), TITLE, text))
     return ""

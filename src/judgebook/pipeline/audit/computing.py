@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import scipy.linalg  # noqa: F401  # only libraries that are loaded are limited to one thread
 from threadpoolctl import threadpool_limits
@@ -17,9 +14,10 @@ from threadpoolctl import threadpool_limits
 from judgebook.display.by_hand import DoesNotApplyError
 from judgebook.display.page import NotebookPage
 from judgebook.pipeline import dag, run, worker
+from judgebook.pipeline.analysing import made
 from judgebook.pipeline.manifest import lock
 from judgebook.pipeline.nodes import StudyNodes
-from judgebook.pipeline.rendering import COMPUTED, Row
+from judgebook.pipeline.page_jobs import COMPUTED, Row
 from judgebook.sources import build
 
 #: what notebooks are told where the pipeline gives the digest of all they depend on; by hand it would be None
@@ -113,23 +111,6 @@ def _carried_out(nodes: StudyNodes, name: str) -> tuple[str, str]:
 def _page(nodes: StudyNodes, name: str) -> NotebookPage:
     """What a notebook makes, with the parameters of a run: it reads, computes and stores."""
     return made(name, nodes.parameters(name) | {"run_id": RUN_ID})
-
-
-def made(notebook: str, parameters: dict[str, Any]) -> NotebookPage:
-    """The page of a notebook with these parameters."""
-    page: NotebookPage = _helper(notebook).Page(**parameters)
-    return page
-
-
-def _helper(notebook: str) -> ModuleType:
-    """The helper module of a notebook, under a name of ours: a user may have a package `helpers`, too."""
-    path = dag.helper(notebook)
-    found = importlib.util.spec_from_file_location(f"judgebook.carried_helpers.{path.stem}", path)
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
 
 
 @contextmanager

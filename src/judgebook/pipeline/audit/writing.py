@@ -14,13 +14,14 @@ from markupsafe import Markup
 
 from judgebook import __version__, project
 from judgebook.display.text import Phrases
-from judgebook.pipeline import rendering
+from judgebook.pipeline import page_jobs, rendering
 from judgebook.pipeline.audit.computing import analysed
 from judgebook.pipeline.cache import digest
 from judgebook.pipeline.nodes import StudyNodes
+from judgebook.pipeline.page_jobs import IndexJob, Row
 from judgebook.pipeline.pages import UNWEIGHTED, WEIGHTED
 from judgebook.pipeline.reading.cite import cite
-from judgebook.pipeline.rendering import FirstPage, IndexJob, Row
+from judgebook.pipeline.rendering import FirstPage
 from judgebook.report.prose import markdown, words
 from judgebook.study import store
 from judgebook.summary.evidence import Evidence, read
@@ -57,7 +58,7 @@ def unwritten(
     @cache
     def write() -> None:
         rendering.draw(job, first)
-        rendering.write(job.target.with_name(MARKDOWN), f"{_text(job, first)}\n")
+        page_jobs.write(job.target.with_name(MARKDOWN), f"{_text(job, first)}\n")
 
     return first, rows, write
 
@@ -105,7 +106,7 @@ def _job(nodes: StudyNodes, rows: list[Row], path: Path, values: list[str]) -> I
         ("Data (SHA-256)", digest(nodes.raw())),
     )
     return IndexJob(
-        rendering.Shared(study.title, study.simulated, (), sampling=weights),
+        page_jobs.Shared(study.title, study.simulated, (), sampling=weights),
         study.key,
         study.description,
         tuple(study.open_questions.items()),

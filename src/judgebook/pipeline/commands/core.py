@@ -67,7 +67,7 @@ def _plan_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _plan(args: argparse.Namespace) -> int:
-    from judgebook.pipeline import plan
+    from judgebook.pipeline.commands import plan
     from judgebook.pipeline.run import DEFAULT_JOBS
 
     names = ("sd", "rate", "like", "scale", "pilot", "annotators", "agreement", "systems")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from judgebook.pipeline.rendering import DESIGN, IndexJob, earlier, write
+from judgebook.pipeline.page_jobs import DESIGN, IndexJob, earlier, write
 from judgebook.questions.design import findings as design
 from judgebook.questions.design.analysis import stored
 from judgebook.report.html import Answered

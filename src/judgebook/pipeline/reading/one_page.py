@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from judgebook.display import style
-from judgebook.pipeline.rendering import IndexJob, write
+from judgebook.display import saving
+from judgebook.pipeline.page_jobs import IndexJob, write
 from judgebook.report.blocks import first_sentences
 from judgebook.report.html import Answered, Before, Page
 from judgebook.report.one_page import OnePage, page
@@ -55,7 +55,7 @@ def summarise(
     write(job.target.with_name(PAGE), page(Page(shared.title, shared.simulated, "summary"), sheet))
     png: Any = b""
     if plot := answers[0].plot:  # which the first page has drawn, and stamped where data are simulated
-        png = style.drawing(plot.fig, "png", name="order", alt=first.alt, simulated=False, dpi=300)
+        png = saving.drawing(plot.fig, "png", name="order", alt=first.alt, simulated=False, dpi=300)
     parts = [(question, *_verdict(text)) for question, text in answered]
     whom = words(markdown(re.sub(r"^\*\*[^*]+\*\*\s*", "", preface.whom)))
     warned = [words(markdown(line)) for line in sheet.before]

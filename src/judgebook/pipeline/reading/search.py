@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from judgebook.pipeline.rendering import INDEX, SEARCH, Shared, write
+from judgebook.pipeline.page_jobs import INDEX, SEARCH, Shared, write
 from judgebook.pipeline.worker import timed
 
 

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable
 
 import pandas as pd
 
-from judgebook.problems import PLACE
 from judgebook.sources.reading import Counts
+from judgebook.study.problems import PLACE
 
 LINES = "lines"
 #: what a row of data may be called

@@ -78,11 +78,9 @@ def read(study: params.Study) -> Reading:
     return Reading(**frames, counts=counts)
 
 
-def write(study: params.Study, folder: Path) -> None:
-    """Make the embedded judgements of a study of its raw files, which must be here."""
-    from judgebook.sources import build
-
-    frames = stripped(build.build(study).frames, study.key)
+def write(study: params.Study, read: dict[str, pd.DataFrame], folder: Path) -> None:
+    """Make the embedded judgements of a study. read : frames that were built of its raw files, which must be here."""
+    frames = stripped(read, study.key)
     folder.mkdir(parents=True, exist_ok=True)
     for name, frame in frames.items():
         text = escape.csv(frame)

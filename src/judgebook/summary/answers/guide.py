@@ -8,8 +8,8 @@ from typing import Any
 from judgebook.study.yaml_guide import table
 from judgebook.summary.answers import verdicts
 from judgebook.summary.answers.document import Answers
+from judgebook.summary.answers.parts import QUESTIONS
 from judgebook.summary.answers.verdicts import Verdict
-from judgebook.summary.findings import QUESTIONS
 
 TEXT = """\
 ## answers.json for a dashboard

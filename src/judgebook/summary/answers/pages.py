@@ -14,8 +14,8 @@ from judgebook.questions.metrics import correlations
 from judgebook.statistics import intervals
 from judgebook.study import params, questions
 from judgebook.summary.analysis import SMALL
+from judgebook.summary.answers.parts import QUESTIONS
 from judgebook.summary.cost import MORE
-from judgebook.summary.findings import QUESTIONS
 from judgebook.summary.next_steps import OFTEN
 
 #: values that the pages name

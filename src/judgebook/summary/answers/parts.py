@@ -11,6 +11,16 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidat
 
 from judgebook.display.text import span
 
+#: key of an answer -> what is asked
+QUESTIONS = {
+    "order": "Which system is best, and how certain is that?",
+    "labels": "Which labels can be trusted?",
+    "judges": "Does it matter who judged?",
+    "sample": "Were there enough data, and what could have been detected?",
+    "cost": "What did it cost, and what would more dialogues buy?",
+    "next": "What should be done next?",
+}
+
 
 class Model(BaseModel):
     """Properties say in words what the fields say as data; only fields are written."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from judgebook.extras.atlas.standing import NAME, TITLE
 from judgebook.plugins import Page
 
 if TYPE_CHECKING:
     from judgebook.pipeline.nodes import Node
     from judgebook.pipeline.pages import Pages
     from judgebook.study.params import Study
-
-NAME, TITLE = "where_you_stand", "Where you stand"
 
 
 def _applies(study: Study) -> bool:

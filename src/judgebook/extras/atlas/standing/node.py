@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judgebook.extras.atlas import declared
-from judgebook.extras.atlas.standing.declaration import NAME
-from judgebook.pipeline import rendering
+from judgebook.extras.atlas.standing import NAME
+from judgebook.pipeline import page_jobs
 from judgebook.pipeline.cache import digest
 from judgebook.pipeline.nodes import Node, Parts
 from judgebook.pipeline.pages import Pages
@@ -56,7 +56,7 @@ def parts(pages: Pages) -> Parts:
 class StandingJob:
     """stored : files of results. target : the page; its files lie in a folder of that name."""
 
-    shared: rendering.Shared
+    shared: page_jobs.Shared
     study: str
     stored: tuple[Path, ...]
     target: Path

@@ -6,9 +6,8 @@ from collections import defaultdict
 from pathlib import Path
 
 from judgebook.extras.atlas import declared, facts, values
-from judgebook.extras.atlas.standing import strips, views, words
-from judgebook.extras.atlas.standing.declaration import NAME, TITLE
-from judgebook.pipeline import rendering
+from judgebook.extras.atlas.standing import NAME, TITLE, strips, views, words
+from judgebook.pipeline import page_jobs
 from judgebook.pipeline.reading.composed import PageRun, Sections, composed
 from judgebook.study import results
 from judgebook.study.results import Results
@@ -16,7 +15,7 @@ from judgebook.study.stored import open_study
 from judgebook.summary import evidence
 
 
-def written(target: Path, shared: rendering.Shared, name: str, stored: dict[str, Path]) -> None:
+def written(target: Path, shared: page_jobs.Shared, name: str, stored: dict[str, Path]) -> None:
     """Write the page with its figures and table. stored : notebook -> its results."""
     study = open_study(name).params
     found = of_study(name, stored)
@@ -28,7 +27,7 @@ def written(target: Path, shared: rendering.Shared, name: str, stored: dict[str,
     ]
     run = PageRun(study, NAME, NAME, folder=target.with_suffix(""))
     question = f"# {TITLE}\n\nHow do these results compare with those of public studies?"
-    rendering.write(target, composed(run, question, shown, shared.page(NAME), TITLE))
+    page_jobs.write(target, composed(run, question, shown, shared.page(NAME), TITLE))
 
 
 def of_study(name: str, stored: dict[str, Path]) -> list[strips.Strip]:

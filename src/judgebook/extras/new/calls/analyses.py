@@ -98,7 +98,7 @@ def agreement(
 
     Notes
     -----
-    Alpha: Krippendorff (2018), Content Analysis, ch. 12; AC: Gwet (2008); see docs/statistical_choices.md.
+    Alpha: Krippendorff (2018), Content Analysis, ch. 12; AC: Gwet (2008); see docs/evidence.md.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def rank(
     Analysis : `questions` and `confidence` as of `agreement`. `estimates` has a row for each estimate:
         `statistic` (of the model of a label: level, in points, or of comparisons strength, log, by Davidson's model
         with ties; rank, 1 the best; best_chance, that of being the best; contrast, of two systems with the interval of
-        all pairs at once, of comparisons by how much more are won than lost; overall_… over labels, in SD. Without
+        all pairs at once, of comparisons by how much more are won than lost; `overall_…` over labels, in SD. Without
         it: mean, in points; rate of marks; share of comparisons won, tied or lost; bradley_terry, sum 1), `system`,
         `system_b` of contrasts, `label`, `estimate`, `ci_low`, `ci_high`, and `primary`, which of several estimates
         of one statistic stands in reports.
@@ -158,7 +158,7 @@ def rank(
 
     Notes
     -----
-    One fit of each label, a linear mixed model or Davidson's (1970) of comparisons: docs/statistical_choices.md.
+    One fit of each label, a linear mixed model or Davidson's (1970) of comparisons: docs/evidence.md.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def plan(
 
     Notes
     -----
-    From the fit of each label, as `rank`: docs/statistical_choices.md, on planning.
+    From the fit of each label, as `rank`: docs/evidence.md, on planning.
 
     Examples
     --------

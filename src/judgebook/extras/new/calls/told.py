@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from judgebook.problems import DataError, Problem
+from judgebook.study.problems import DataError, Problem
 
 if TYPE_CHECKING:
     import narwhals as nw

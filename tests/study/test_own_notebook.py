@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from judgebook.study import store
-from judgebook.study.own.notebook import OwnNotebookError, arguments, declaration, own_notebook
+from judgebook.study.own_notebook import OwnNotebookError, arguments, declaration, own_notebook
 
 CALL = 'own_notebook("20_a", study, run_id, reads=["annotations"], extra=["least"])'
 

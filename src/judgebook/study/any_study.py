@@ -10,10 +10,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from judgebook.study import escape, limits, questions
+from judgebook.study import conditions, escape, limits, questions
 from judgebook.study import labels as label_registry
 from judgebook.study.labels import DEFAULT_METHOD, METHODS, Label, Method, spelled_out
-from judgebook.study.sections import conditions
 from judgebook.study.sections.data import (
     NO_METHODS,
     Bootstrap,

@@ -8,9 +8,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from judgebook.pipeline import dag, rendering, worker
+from judgebook.pipeline import dag, page_jobs, rendering, worker
 from judgebook.pipeline.nodes import ANALYSIS, Node, StudyNodes
-from judgebook.pipeline.rendering import TO_COME, WAITED, IndexJob, PageJob, Row
+from judgebook.pipeline.page_jobs import TO_COME, WAITED, IndexJob, PageJob, Row
 from judgebook.pipeline.worker import timed
 from judgebook.study import store
 
@@ -73,7 +73,7 @@ def write(job: FirstPageJob) -> str:
         temporary.write_text(drawn(index), encoding="utf-8")
         stopped = replace(index, rows=tuple(map(_stopped, index.rows)))
         digest = sha256(temporary.read_bytes()).hexdigest()
-        rendering.write(job.stopped.with_name(f"{job.stopped.name}{digest}"), drawn(stopped))
+        page_jobs.write(job.stopped.with_name(f"{job.stopped.name}{digest}"), drawn(stopped))
     return ""
 
 
