@@ -276,9 +276,7 @@ MEANS = ("mean", "level", "judge_rate", "technique_score")
 #: change -> statistic -> what becomes of an estimate and its interval; of means by what the label's scale adds up to
 BECOMES: dict[str, dict[str, Callable[[pd.Series], pd.Series]]] = {
     "shifted": dict.fromkeys((*MEANS, "mean_raw"), lambda x: x + 10),
-    "turned": SIGNED
-    | dict.fromkeys(MEANS, lambda x: 6 - x)
-    | dict.fromkeys(("rate_change", "called_different"), negated),
+    "turned": SIGNED | dict.fromkeys(MEANS, lambda x: 6 - x) | {"rate_change": negated},
 }
 
 

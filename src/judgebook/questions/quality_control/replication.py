@@ -222,7 +222,7 @@ def resampled(
     """The quantities with intervals over people.
 
     Means and differences have BCa intervals. Correlations of LEAST_FOR_INTERVAL points or more have those of the
-    jackknife, which estimate the r to expect of runs of this size with other workers (`notebook 80` tries them). Two
+    jackknife, which estimate the r to expect of runs of this size with other workers. Two
     further columns: `bias`, the mean of the resamples minus the estimate; `standard_error`. Differences of systems also
     have `jackknife_error`, without one worker at a time, and `effective`, the number of equally busy workers of the
     corpus (one over the sum of squared shares of ratings; Kish 1965): what `system_scores.wald` takes.
