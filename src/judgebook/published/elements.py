@@ -1,4 +1,4 @@
-"""Where tables, figures, procedures and statements of the papers are answered: `data/published/elements.yaml` as a page.
+"""Where tables, figures, procedures and statements of the papers are answered, `data/published/elements.yaml` as page.
 
 The registry names places as `study/notebook#section`, which is one address in reports and in the gallery, or as
 `docs/page#section`, for what a command does.
