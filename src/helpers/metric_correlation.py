@@ -23,7 +23,7 @@ class Page(MetricSections):
         super().__init__(name, study, run_id, n_resamples=n_resamples, rank_resamples=ranks, seed=seed)
         options, control, labels = self.study.metrics, self.study.control_system, self.labels
         directions = self.study.metric_directions
-        self.read, self.fits = self.run.read("annotations"), self.run.read_results("07_bot_performance")
+        self.read = self.run.read("annotations")
         self.everybody = analysis.rated(with_directions(with_means(self.read, labels), labels), options.corpora)
         self.annotations = of_those_who_passed(self.everybody, labels, control, self.study.quality_control)
         given = self.run.read("metric_scores").drop(columns="study")

@@ -11,17 +11,13 @@ from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import nothing_because, something
 from judgebook.published import comparison, verdicts
 from judgebook.questions.metrics import analysis, figures, findings, tables, text_metrics
-from judgebook.study.results import Results
 
 
 class MetricSections(NotebookPage):
     """annotations : judgements as analysed. asked, computed : metrics of texts that are asked for, and the scores
-    of those that could be computed. scores : of all metrics, higher for better systems. everybody : judgements of all
-    people. fits : results of notebook 07."""
+    of those that could be computed. scores : of all metrics, higher for better systems."""
 
     annotations: pd.DataFrame
-    everybody: pd.DataFrame
-    fits: Results
     asked: Sequence[str]
     computed: pd.DataFrame
     scores: pd.DataFrame
@@ -62,7 +58,6 @@ class MetricSections(NotebookPage):
 
     def shared_task(self) -> Section:
         yield tables.clusters_of_metrics(self.results, self.names)
-        yield tables.clusters_of_systems(self.fits, self.everybody, self.names)
 
     def reliability(self) -> Section:
         yield something(tables.reliability(self.results, self.names))

@@ -33,7 +33,6 @@ QUESTIONS = [
         asks="Which metrics agree with people?",
         follows="the statistics of Zhang et al. 2022, Tables 2, 3, Figure 1, and Ji et al. 2022, §7, for other metrics",
         options={"metrics": Metrics},
-        needs=["07_bot_performance"],
         reads=["annotations", "dialogues", "metric_scores", "data/published/*.csv", "data/published/*_mapping.yaml"],
         sections=[
             "metric_directions",

@@ -6,18 +6,14 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from judgebook.annotations.summary import evaluations
 from judgebook.display import tables
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import plain
 from judgebook.display.views import Prose, Table
 from judgebook.questions.metrics.analysis import DATA_SET, data_sets, overall
 from judgebook.questions.metrics.correlations import MIN_SYSTEMS
-from judgebook.questions.performance import leaderboard, leading
-from judgebook.questions.performance.arrangement import part_names
 from judgebook.statistics.multiplicity import tiers
 from judgebook.study.results import Results, where
-from judgebook.study.schema import Annotations
 
 
 def averages(results: Results, names: DisplayNames) -> Table | None:
@@ -150,24 +146,6 @@ def _clusters(rows: pd.DataFrame, tests: pd.DataFrame, metrics: pd.Series) -> pd
     found = tiers(list(ranked), set(map(frozenset, apart))) if tests["p_adjusted"].notna().any() else []
     place = {metric: k for k, tier in enumerate(found, start=1) for metric in tier}
     return pd.Series([place.get(m) for m in metrics], pd.Index(metrics), dtype="Int64")
-
-
-def clusters_of_systems(fits: Results, annotations: Annotations, names: DisplayNames) -> Iterator[Table]:
-    """Systems in the order of the fit, in clusters, by run, group and method. fits : results of notebook 07."""
-    rows = leading.order(fits, evaluations(annotations))
-    titles = part_names(rows, names)
-    for i, (key, part) in enumerate(rows.groupby(leading.PART, sort=False)):
-        place = {s: k for k, tier in enumerate(leading.tiers(fits, part), start=1) for s in tier}
-        scale, unit, _ = leaderboard.UNITS[part["unit"].iloc[0]]
-        out = pd.DataFrame({"System": [names.name("system", s) for s in part["system"]]}, index=part.index)
-        out["Cluster"] = part["system"].map(place).astype("Int64").where(part["rank_low"].notna())
-        out["Score"] = tables.intervals(part[["estimate", "ci_low", "ci_high"]] * scale)
-        out["Rank"] = leaderboard.rank(part)
-        of = ", ".join(filter(None, [titles[part.index[0]], names.name("method", key[2])]))
-        caption = f"{of}: systems by score ({unit}), with the CI of the rank. No system of a cluster is shown to differ"
-        caption += " from its first, by the fit of notebook 07, whose intervals hold for all pairs at once."
-        why = dict.fromkeys(("Cluster", "Score", "Rank"), "Too few judgements for an interval.")
-        yield Table(out.reset_index(drop=True), f"system_clusters_{i}", caption, why=why)
 
 
 def reliability(results: Results, names: DisplayNames) -> Table | Prose:
