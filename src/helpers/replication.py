@@ -14,6 +14,8 @@ def system_means(ratings: pd.DataFrame, value: str, order: Iterable[str]) -> pd.
         part.pivot_table(value, ["corpus", "system"], "label", sort=False)
         for _, part in ratings.dropna(subset=value).groupby("corpus", sort=False)
     ]
+    if not runs:
+        return pd.DataFrame(index=pd.MultiIndex.from_arrays([[], []], names=["corpus", "system"]))
     runs = [means.assign(**{"overall mean": means.mean(axis=1, skipna=False)}) for means in runs]
     return pd.concat(runs)[[name for name in order if any(name in means for means in runs)]]
 

@@ -18,6 +18,7 @@ from judgebook.study.labels import Label
 from judgebook.study.results import collect, where
 
 SYSTEMS = ["a", "b", "c", "d"]
+FACTS = pd.DataFrame(columns=["corpus", "dialogue", "key", "value"])
 SAMPLING = Sampling(n_resamples=200, confidence=0.95, seed=1)
 
 
@@ -206,6 +207,28 @@ def test_runs_that_share_too_little_have_no_r(told):
     only = published(one, judged[judged["corpus"] == "one"], labels, study)
     assert only["replication_r"].empty
     assert len(only["mean_z"])
+
+
+def test_ratings_that_never_vary_have_no_standard_scores(told):
+    crowd, judged, labels, study = told
+    same = crowds.crowd(
+        crowd.scores[judged.columns.drop("method")].assign(score=50.0),
+        FACTS,
+        crowd.options,
+        control="qc",
+        systems=SYSTEMS,
+    )
+    results = collect(*gain.gain(same, analysis.RAW_AND_Z, seed=1, confidence=0.95, n_draws=5))
+    assert results.select("replication_r", interval="point", scores="z").empty
+    found = published(same, judged.assign(score=50.0), labels, study)
+    assert (len(found["mean_z"]), len(found["system_test"])) == (0, 0)
+    assert found["replication_r"]["estimate"].isna().all()
+
+
+def test_a_label_of_one_run_does_not_stop_ranks_in_the_other(crowd):
+    scores = crowd.scores[(crowd.scores["corpus"] == "one") | (crowd.scores["label"] == "p")]
+    ranks = collect(*analysis.thresholds(replace(crowd, scores=scores), [0.05]))["threshold_rank"]
+    assert ranks.groupby("corpus")["estimate"].apply(sorted).to_dict() == {"one": [1, 2, 3, 4], "two": [1, 2, 3, 4]}
 
 
 def test_resampled_rows_are_the_correlation_and_the_means(crowd, resampled):

@@ -151,7 +151,7 @@ def spread(effect_rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
 def concordances(differences: pd.DataFrame, levels: Sequence[float]) -> Iterator[dict[str, Any]]:
     """`system_scores.concordance` of gaps between systems by t tests over workers (`test` wald)."""
     gaps = differences[differences["statistic"] == "system_gap"].drop(columns="standardised")
-    gaps = gaps.assign(p_value=system_scores.wald(gaps))
+    gaps = gaps.assign(p_value=system_scores.wald(gaps) if len(gaps) else [])
     for (scores, workers), part in gaps.groupby(["scores", "workers"], sort=False):
         for alpha in levels:
             for row in system_scores.concordance(part, alpha):
@@ -164,11 +164,10 @@ def thresholds(c: Crowd, values: Sequence[float]) -> Iterator[pd.DataFrame]:
     for value in values:
         workers = c.workers.assign(kept=passes(c.workers, value))
         rows, where = c.scores[verdict_of(c.scores, workers, "kept").astype(bool)], {"threshold": value}
-        t = replication.tally(rows, "z", c.corpora, c.systems)
-        if len(t.people):
-            overall = pd.DataFrame(t.means()[..., -1], index=c.corpora, columns=c.systems).rename_axis("corpus")
-            ranks = overall.rank(axis=1, ascending=False)
-            ranks = ranks.melt(var_name="system", value_name="estimate", ignore_index=False).dropna().reset_index()
+        rated = rows[rows["system"].isin(c.systems)].pivot_table("z", ["corpus", "system"], "label")
+        for _, of_run in rated.groupby("corpus", sort=False):
+            overall = of_run.dropna(axis=1, how="all").mean(axis=1, skipna=False).dropna()
+            ranks = overall.rank(ascending=False).rename("estimate").reset_index()
             yield ranks.assign(statistic="threshold_rank", level="system", scores="z", **where)
         n = rows.groupby("corpus")["annotator"].nunique().reindex(c.corpora, fill_value=0).rename("estimate")
         yield n.reset_index().assign(statistic="qc_count", level="system", what="workers", **where)

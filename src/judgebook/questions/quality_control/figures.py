@@ -106,10 +106,8 @@ def p_values(tested: pd.DataFrame, crowd: Crowd) -> Plot:
     alt = "Histograms of workers' p-values, a panel per run: "
     passed = tested.groupby("corpus")["passed"].agg(["sum", "size"]).loc[crowd.corpora]
     passing = [f"{row['sum']} of {row['size']} workers pass in {crowd.title(c)}" for c, row in passed.iterrows()]
-    caption = (
-        "Bars: workers by the p-value of a one-sided test of whether they rate the degraded control lower than the"
-    )
-    caption += f" other systems. Workers pass below {crowd.options.alpha:g} (dashed line);"
+    caption = "Bars: workers by the p-value of a one-sided test of whether they rate the degraded control lower"
+    caption += f" than the other systems. Workers pass below {crowd.options.alpha:g} (dashed line);"
     caption += " those who could not be tested are left out."
     facts = [{"name": crowd.title(c), "passed": row["sum"], "n": row["size"]} for c, row in passed.iterrows()]
     title = _PHRASES.say("passing_title", runs=facts)
@@ -219,13 +217,10 @@ def thresholds(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | No
     fig.supxlabel("Threshold of p; workers who pass", fontsize=8)
     moved = np.ptp(ranks.pivot_table(index=["corpus", "system"], columns="threshold", values="estimate"), axis=1) > 0
     alt = "Ranks of systems by mean standardised score for each threshold, a panel per run:"
-    caption = (
-        "Cells: rank of each system (1 is the highest mean standardised score; the darker, the higher) among workers"
-    )
-    caption += (
-        " whose p-value lies below a threshold; below it, how many workers pass. Bold: the threshold in use. Ranks"
-    )
-    caption += " are of the means alone: see the intervals of the means before reading a change of rank as a finding."
+    caption = "Cells: rank of each system (1 is the highest mean standardised score; the darker, the higher) among"
+    caption += " workers whose p-value lies below a threshold; below it, how many workers pass. Bold: the threshold in"
+    caption += " use. Ranks are of the means alone: see the intervals of the means before reading a change of rank as a"
+    caption += " finding."
     alt = f"{alt} {moved.sum()} of {len(moved)} ranks change."
     return Plot(fig, "threshold", alt, captions.joined(caption, note))
 
