@@ -4,8 +4,6 @@ Kernels have their own cases (test_alpha, test_rates, test_logit, test_validity)
 in test_agreement. Here whole studies run through what the notebooks call.
 """
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,7 +16,6 @@ from judgebook.display import saving, style
 from judgebook.display.names import display_names
 from judgebook.questions.agreement import analysis as agreement
 from judgebook.questions.agreement import figures, findings, tables
-from judgebook.questions.groups import effects
 from judgebook.questions.performance import analysis as performance
 from judgebook.questions.performance import rates
 from judgebook.questions.performance.fitted import fitted
@@ -62,11 +59,6 @@ def rows_of(annotations, talks):
         "rates": collect(rates.published(one), rates.clustered(one, sampling=SAMPLING)),
         "tests": sensitivity.tests(cell),
         "fitted": fitted(performance.chosen(ext), LABELS, population.modelled(ext), "all"),
-        "groups": collect(
-            effects.for_each_label(
-                partial(effects.published, sampling=SAMPLING), one[one["method"] == "dialogue_likert"]
-            )
-        ),
     }
     found = targets.find(annotations, talks, label="quality", pick_seed=1)
     for target, design in found.designs.items():

@@ -31,8 +31,8 @@ def board(low, high):
     return leaderboard.title(Order(rows.assign(part="First"), "likert", ""), NAMES)
 
 
-def of_verdicts(*verdicts, equivalence=True):
-    return groups.title(pd.DataFrame({"verdict": verdicts}), equivalence=equivalence)
+def of_verdicts(*verdicts):
+    return groups.title(pd.DataFrame({"verdict": verdicts}))
 
 
 class People:
@@ -86,7 +86,7 @@ def titled():
             "2 of 4 differences between groups are significant for these annotators; 2 are shown",
         ),
         (of_verdicts(*[of_groups.UNDECIDED] * 3), "None of 3 differences between groups is significant for these"),
-        (of_verdicts(of_groups.UNDECIDED, equivalence=False), "The groups are not shown to differ"),
+        (of_verdicts(of_groups.UNDECIDED), "The groups are not shown to differ"),
         (repeated(0.8), "Means of systems in Run 1 are replicated in Run 2: r = 0.90 [0.80, 0.97]"),
         (repeated(-0.1), "Means of systems in Run 1 are not shown to be replicated in Run 2"),
         (

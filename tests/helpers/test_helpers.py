@@ -10,7 +10,7 @@ from fixtures.project_copy import ROOT
 from scipy import stats
 
 from helpers import iaa
-from helpers.bootstrap import bca
+from helpers.bootstrap import bca, resampled
 from helpers.iaa import coincidences, squared_differences
 from judgebook.statistics.intervals import Replicates
 from judgebook.study.results import collect
@@ -47,6 +47,21 @@ def test_bca_equals_the_kernel_on_the_same_draws_and_scipy_on_others(seed):
     estimate, resampled, without = (mean(w)[:, None] for w in (times[None], drawn, times - np.eye(4)))
     of_draws = Replicates(estimate[0], resampled, without, times, None, "item", 50, True, 1)
     kernel = of_draws.interval(expanded=False)
+    ours = [found[name] for name in ("estimate", "ci_low", "ci_high")]
+    assert ours == pytest.approx([kernel.estimate, kernel.low, kernel.high], abs=1e-9)
+
+
+def test_bca_of_several_samples_equals_the_kernel_on_the_same_draws():
+    values, times, sample = np.array([0.0, 1, 2, 0, 4]), np.array([20, 12, 5, 9, 3]), np.array([0, 0, 0, 1, 1])
+
+    def difference(weights):
+        first, second = ((weights * (sample == i)) @ values / weights[:, sample == i].sum(axis=1) for i in (0, 1))
+        return first - second
+
+    found, drawn = bca(difference, times, 4000, 1, sample=sample), resampled(times, sample, 4000, 1)
+    assert (drawn[:, 3:].sum(axis=1) == 12).all()
+    estimate, draws, without = (difference(w)[:, None] for w in (times[None], drawn, times - np.eye(5)))
+    kernel = Replicates(estimate[0], draws, without, times, sample, "item", 49, True, 2).interval(expanded=False)
     ours = [found[name] for name in ("estimate", "ci_low", "ci_high")]
     assert ours == pytest.approx([kernel.estimate, kernel.low, kernel.high], abs=1e-9)
 

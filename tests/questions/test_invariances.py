@@ -198,8 +198,7 @@ MOVES = (
             "sensitivity": ("n_significant", "null_rejection", "system_difference"),
             "performance": ("mean interval=(independent|picks)", "rate interval=(independent|picks)", "rate_summary",
                    "share interval=(independent|picks)"),
-            "groups": ("alpha raters=one_each", "group_difference resample=score",
-                       "mean_absolute_effect resample=score"),
+            "groups": ("alpha raters=one_each",),
             "fragility": ("choice_effect", "hangs_on", "specification ratings=pick", "specification_share"),
         },
     ),
@@ -232,7 +231,7 @@ MOVES = (
         INTERVAL,
         {
             "agreement": ("alpha", "raw_agreement"),
-            "groups": ("alpha", "group_difference resample=score", "mean_absolute_effect resample=score"),
+            "groups": ("alpha",),
             "techniques": ("technique_score",),
         },
     ),
