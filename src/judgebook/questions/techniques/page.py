@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from judgebook.display import captions
 from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import FromPrint
@@ -50,8 +51,9 @@ class TechniqueSections(NotebookPage):
         if len(every):
             yield tables.chunks(every, self.data, self.names, self.study.techniques.chunk_minutes)
 
-    def arranged(self, rows: pd.DataFrame, panel: str, hue: str, most: int = 12) -> pd.DataFrame:
-        """Rates by turn with display names of the panel and the line of a figure; of many, those that come first.
+    def arranged(self, rows: pd.DataFrame, panel: str, hue: str) -> tuple[pd.DataFrame, str]:
+        """Rates by turn with display names of the panel and the line of a figure, of at most 6 pairs or 12 systems; and
+        what a caption says of those left out.
 
         panel, hue : Pair, System or Dimension.
         """
@@ -59,8 +61,10 @@ class TechniqueSections(NotebookPage):
         shown = tables.described(rows[rows["label"].isin(tables.shown(data))].assign(technique=""), data, self.names)
         shown["Dimension"] = shown["label"].map(self.names.titles["dimension"])
         shown = shown.assign(panel=shown[panel].astype(str), hue=shown[hue].astype(str), x=shown["turn"])
-        few = [shown[c].isin(shown[c].unique()[:n]) for c, n in (("panel", most // 2), ("hue", most))]
-        return shown[few[0] & few[1]]
+        of, most, what = ("panel", 6, "pairs") if panel == "Pair" else ("hue", 12, "systems")
+        every = shown[of].unique()
+        note = captions.chosen(min(most, len(every)), len(every), f"{what} that come first")
+        return shown[shown[of].isin(every[:most])], f" {note}" if note else ""
 
     def later_turns(self) -> Section:
         yield tables.halves(self.results, self.names)
