@@ -15,6 +15,7 @@ from judgebook.annotations.summary import evaluated, with_means
 from judgebook.questions.techniques import sittings, turn_marks, turn_ratings
 from judgebook.questions.techniques.same_winner import ratio
 from judgebook.questions.validity import targets
+from judgebook.simulation import study as simulate
 from judgebook.sources import build
 from judgebook.statistics import Sampling, logit, subsets
 from judgebook.study import params
@@ -194,9 +195,11 @@ def test_fits_of_a_public_study_are_those_of_kernels(alone, coverage, raw_data, 
 
 @pytest.mark.verify
 @pytest.mark.parametrize("name", ["demo", "fed"])
-def test_rates_and_coefficients_of_turns_are_those_of_kernels(name, raw_data, monkeypatch):
-    monkeypatch.setenv("COMPENDIUM_RAW", str(raw_data))
+def test_rates_and_coefficients_of_turns_are_those_of_kernels(name, raw_data, tmp_path, monkeypatch):
     study = params.load(name)
+    monkeypatch.setenv("COMPENDIUM_RAW", str(tmp_path if study.simulated else raw_data))
+    if study.simulated:
+        simulate.write(study, tmp_path / name)
     frames, options, labels = build.build(study).frames, study.techniques, study.label_list()
     rows = frames["annotations"] if options.compare else evaluated(frames["annotations"])
     given = (labels, list(study.systems) or sorted(set(rows["system"])), options)
