@@ -27,7 +27,7 @@ def bca(
 
     Returns columns of results. Resamples in which the statistic is undefined are left out and counted. Without any
     spread, or with more undefined resamples than lie beyond an end, the interval is missing and `note` says why.
-    Efron and Tibshirani 1993, An Introduction to the Bootstrap, eqs 14.10, 14.15 and 15.36.
+    Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 14.
     """
     times, sample = np.asarray(times, dtype=float), np.zeros(len(times), dtype=int) if sample is None else sample
     drawn = resampled(times, sample, n_resamples, seed)
@@ -40,11 +40,7 @@ def bca(
         few = f"undefined in {missing} of {n_resamples} resamples" if missing else "every resample gives the same value"
         return row | {"note": few if np.isfinite(estimate) else "the statistic is undefined on these data"}
     influence = influences(statistic, times, sample, at_once)
-    slack = 1e-12 * max(1, abs(estimate))  # ties up to rounding count half on either side
-    bias = stats.norm.ppf((np.mean(defined < estimate - slack) + np.mean(defined <= estimate + slack)) / 2)
-    acceleration = times @ influence**3 / (6 * (times @ influence**2) ** 1.5)
-    z = bias + stats.norm.ppf([tail, 1 - tail])
-    levels = stats.norm.cdf(bias + z / (1 - acceleration * z))
+    levels = bca_levels(estimate, defined, influence, times, tail)
     if not np.isfinite(levels).all():
         return row | {"note": "the estimate lies outside all resamples, or needs every unit"}
     low, high = np.quantile(defined, levels, method="weibull")
@@ -69,3 +65,18 @@ def influences(
     without = np.concatenate([statistic(rows) for rows in left_out])
     mean, share = np.bincount(sample, times * without) / n, (n - 1) / n
     return np.asarray(share[sample] * (mean[sample] - without))
+
+
+def bca_levels(
+    estimate: float, resampled: np.ndarray, influence: np.ndarray, times: np.ndarray, tail: float
+) -> np.ndarray:
+    """Which quantiles of the resampled values are the ends of the BCa interval; NaN where the transformation fails.
+
+    influence : of leaving out a unit of each kind; times : how often each kind is in the data. Efron and Tibshirani
+    1993, eqs 14.10, 14.15 and, for several samples, 15.36.
+    """
+    slack = 1e-12 * max(1, abs(estimate))  # ties up to rounding count half on either side
+    bias = stats.norm.ppf((np.mean(resampled < estimate - slack) + np.mean(resampled <= estimate + slack)) / 2)
+    acceleration = times @ influence**3 / (6 * (times @ influence**2) ** 1.5)
+    z = bias + stats.norm.ppf([tail, 1 - tail])
+    return np.asarray(stats.norm.cdf(bias + z / (1 - acceleration * z)))

@@ -87,7 +87,8 @@ def techniques_of(told: Told) -> Results:
     chosen = sittings.by_method(rows, labels)
     data = sittings.gather(rows, told["dialogue_facts"], chosen, labels, told.systems, options)
     turned = turn_marks.gather(rows, data, labels, told.systems, options)
-    return techniques.analyse(data, turned, labels, options, run_seed=1, sampling=FEW)
+    pairings = turned.pairings(labels, options.final_rating)
+    return techniques.analyse(data, turned, pairings, options, run_seed=1, sampling=FEW)
 
 
 def moderation_of(told: Told) -> Results:
@@ -232,7 +233,6 @@ MOVES = (
         {
             "agreement": ("alpha", "raw_agreement"),
             "groups": ("alpha",),
-            "techniques": ("technique_score",),
         },
     ),
     Moves(
@@ -269,9 +269,7 @@ SIGNED = dict.fromkeys(
     ),
     negated,
 )
-#: what becomes of an estimate and its interval where two systems change places
-OTHER_FIRST = SIGNED | dict.fromkeys(("effective_win_rate", "technique_win_rate"), lambda x: 1 - x)
-MEANS = ("mean", "level", "judge_rate", "technique_score")
+MEANS = ("mean", "level", "judge_rate")
 #: change -> statistic -> what becomes of an estimate and its interval; of means by what the label's scale adds up to
 BECOMES: dict[str, dict[str, Callable[[pd.Series], pd.Series]]] = {
     "shifted": dict.fromkeys((*MEANS, "mean_raw"), lambda x: x + 10),
@@ -314,7 +312,7 @@ def other_first(rows: pd.DataFrame) -> pd.DataFrame:
         ],
         dtype=bool,
     )
-    out = become(rows, swapped, OTHER_FIRST)
+    out = become(rows, swapped, SIGNED)
     out.loc[swapped, ["system", "system_b"]] = names[swapped][:, ::-1]
     return out
 
