@@ -72,7 +72,7 @@ class Sample:
 
     def _sums(self, values: np.ndarray) -> np.ndarray:
         if self.sides is None:
-            return (self.times @ values)[:, None]
+            return np.asarray(self.times @ values)[:, None]
         starts = np.flatnonzero(np.r_[True, np.diff(self.of.side) > 0])
         return np.add.reduceat(self.times[:, :, None] * values, starts, axis=1)[:, self.sides]
 
@@ -80,7 +80,7 @@ class Sample:
         """The scores themselves, of one sample, pair and label."""
         row, of_label, score = self.of._items
         inside = self.times[k] > 0 if self.sides is None else (self.times[k] > 0) & (self.of.side == self.sides[pair])
-        return score[inside[row] & (of_label == label)]
+        return np.asarray(score[inside[row] & (of_label == label)])
 
 
 def of_scores(function: Callable[..., Any], one: Sample, two: Sample) -> np.ndarray:
