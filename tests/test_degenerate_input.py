@@ -62,7 +62,7 @@ def rows_of(annotations, talks):
     out = {
         "alpha": agreement.alpha_table(ext, LABELS, sampling=SAMPLING, first=2),
         "annotators": agreement.alpha_over_annotators(ext, LABELS),
-        "rates": collect(rates.published(one), rates.clustered(one, sampling=SAMPLING)),
+        "rates": collect(rates.clustered(one, sampling=SAMPLING)),
         "tests": published_tests(ext, NAMES, SYSTEMS, FEW).saved,
         "fitted": fitted(performance.chosen(ext), LABELS, population.modelled(ext), "all"),
         "groups": collect(

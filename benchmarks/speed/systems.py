@@ -20,9 +20,8 @@ def many_tests() -> Case:
     rng, n_draws, size = np.random.default_rng(5), 1_000, 32
     system, labels = np.repeat(np.arange(4), 100), [f"label{i}" for i in range(40)]
     total = rng.binomial(15, 0.1 + 0.02 * system[:, None], (400, 40)).astype(float)
-    name = np.array([f"d{i}" for i in range(400)], dtype=object)
     data = panels.Panel(
-        "behavior", labels, list("abcd"), np.full((400, 40), 15.0), total, total, system, np.full(400, -1), name,
+        "behavior", labels, list("abcd"), np.full((400, 40), 15.0), total, total, system, np.full(400, -1),
         "turn", "dialogue",
     )  # fmt: skip
 

@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 from fixtures import changed_studies as changes
 from fixtures.changed_studies import Told
-from fixtures.notebook_cells import published_tests
+from fixtures.notebook_cells import published_rates, published_tests
 from fixtures.odd_names import odd
 
 from judgebook.annotations.population import populations
@@ -65,7 +65,8 @@ def performance_of(told: Told) -> Results:
     judged = performance.chosen(told.passed, unranked, told.labels)
     judged = performance.with_interactors(judged, told["dialogues"])
     given = {"people": populations(judged), "n_picks": 100, "pick_seed": 1}
-    return performance.analyse(judged, told.labels, unranked, sampling=FEW, **given)
+    found = performance.analyse(judged, told.labels, unranked, sampling=FEW, **given)
+    return published_rates(judged, display_names(told.study, judged), FEW, found, unranked).saved
 
 
 def groups_of(told: Told) -> Results:
