@@ -61,11 +61,11 @@ class Page(Sections):
 
     def pooled(self, once: pd.DataFrame, of_systems: pd.DataFrame) -> pd.DataFrame:
         """Rates of all of these systems together, of one annotation an item, over clusters; `of_systems` : of each."""
-        marks = once[once["system"].isin(of_systems["system"])].drop(columns="sampling_weight", errors="ignore")
-        marks = marks.merge(of_systems[["method", "label"]].drop_duplicates()).assign(system="all")
-        parts = analysis.by_unit(marks, self.study.bootstrap.unit)
-        found = collect(*(rates.clustered(part, unit=unit, sampling=self.sampling) for unit, part in parts))["rate"]
-        return found.drop(columns="interval").assign(system=None, summary="all")
+        ranked = of_systems[["method", "label"]].drop_duplicates(), set(of_systems["system"])
+        parts = analysis.by_unit(once.drop(columns="sampling_weight", errors="ignore"), self.study.bootstrap.unit)
+        marks = ((unit, part[part["system"].isin(ranked[1])].merge(ranked[0])) for unit, part in parts)
+        every = (rates.clustered(part.assign(system="all"), unit=u, sampling=self.sampling) for u, part in marks)
+        return collect(*every)["rate"].drop(columns="interval").assign(system=None, summary="all")
 
     def findings(self) -> Section:
         yield from super().findings()
