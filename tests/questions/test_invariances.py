@@ -18,10 +18,12 @@ import pandas as pd
 import pytest
 from fixtures import changed_studies as changes
 from fixtures.changed_studies import Told
+from fixtures.notebook_cells import published_rates, published_tests
 from fixtures.odd_names import odd
 
 from judgebook.annotations.population import populations
 from judgebook.annotations.summary import with_directions, with_means
+from judgebook.display.names import display_names
 from judgebook.questions.agreement import analysis as agreement
 from judgebook.questions.collection import analysis as collection
 from judgebook.questions.design import analysis as design
@@ -34,8 +36,6 @@ from judgebook.questions.moderation import analysis as moderation
 from judgebook.questions.moderation import preferences
 from judgebook.questions.performance import analysis as performance
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
-from judgebook.questions.sensitivity import analysis as sensitivity
-from judgebook.questions.sensitivity import judged_groups
 from judgebook.questions.techniques import analysis as techniques
 from judgebook.questions.techniques import sittings, turn_marks
 from judgebook.questions.validity import analysis as validity
@@ -56,9 +56,8 @@ def agreement_of(told: Told) -> Results:
 
 def sensitivity_of(told: Told) -> Results:
     scored = with_means(told.passed, told.labels)
-    judged = judged_groups.groups(scored, systems=told.systems, pick_seed=1)
     options = told.study.sensitivity.model_copy(update={"n_draws": 20, "null_runs": 5})
-    return sensitivity.analyse(judged, options, draw_seed=1)
+    return published_tests(scored, display_names(told.study, scored), told.systems, options).saved
 
 
 def performance_of(told: Told) -> Results:
@@ -66,7 +65,8 @@ def performance_of(told: Told) -> Results:
     judged = performance.chosen(told.passed, unranked, told.labels)
     judged = performance.with_interactors(judged, told["dialogues"])
     given = {"people": populations(judged), "n_picks": 100, "pick_seed": 1}
-    return performance.analyse(judged, told.labels, unranked, sampling=FEW, **given)
+    found = performance.analyse(judged, told.labels, unranked, sampling=FEW, **given)
+    return published_rates(judged, display_names(told.study, judged), FEW, found, unranked).saved
 
 
 def groups_of(told: Told) -> Results:
