@@ -50,7 +50,7 @@ FEW = Sampling(n_resamples=100, confidence=0.95, seed=1)
 
 def agreement_of(told: Told) -> Results:
     iaa, study = told.study.iaa, told.study
-    given = {"first": iaa.first, "scope": study.scope, "unit": study.bootstrap.unit, "people_resamples": 20}
+    given = {"first": iaa.first, "unit": study.bootstrap.unit, "people_resamples": 20}
     return agreement.analyse(told["annotations"], told.labels, sampling=FEW, **given)
 
 

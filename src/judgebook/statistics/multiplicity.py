@@ -11,6 +11,7 @@ family is the set a reader would select from: the pairs of systems of one label,
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
@@ -99,7 +100,7 @@ def simultaneous_ranks(values: np.ndarray, apart: np.ndarray) -> tuple[np.ndarra
     return 1.0 + np.sum(values > values[:, None] + 1e-12, axis=1), 1.0 + larger, m - smaller
 
 
-def tiers(order: Sequence[Hashable], apart: Collection[frozenset]) -> list[list]:
+def tiers(order: Sequence[Hashable], apart: Collection[frozenset[Any]]) -> list[list[Any]]:
     """What is in `order`, the best first, in tiers: the first and all that are not apart from it, then the next of the
     rest and all of these that are not apart from that, and so on. apart : pairs."""
     rest, out = list(order), []
