@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 
@@ -26,7 +27,8 @@ def bca(
     that units belong to, where several are drawn independently.
 
     Returns columns of results. Resamples in which the statistic is undefined are left out and counted. Without any
-    spread, or with more undefined resamples than lie beyond an end, the interval is missing and `note` says why.
+    spread, with more undefined resamples than lie beyond an end, or where both ends coincide, the interval is missing
+    and `note` says why. An interval need not contain the estimate, because it corrects for bias.
     Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 14.
     """
     times, sample = np.asarray(times, dtype=float), np.zeros(len(times), dtype=int) if sample is None else sample
@@ -44,7 +46,18 @@ def bca(
     if not np.isfinite(levels).all():
         return row | {"note": "the estimate lies outside all resamples, or needs every unit"}
     low, high = np.quantile(defined, levels, method="weibull")
+    if high - low <= 1e-12 * max(1, abs(estimate)):
+        return row | {"note": "both ends coincide: nearly all resamples lie on one side of the estimate"}
     return row | {"ci_low": low, "ci_high": high, "ci_kind": "bca"}
+
+
+def without_estimate(rows: pd.DataFrame) -> str:
+    """What a caption says of the BCa intervals in `rows` that do not contain their estimate; empty where all do."""
+    bca_rows = rows[rows["ci_kind"] == "bca"]
+    inside = bca_rows["estimate"].between(bca_rows["ci_low"] - 1e-9, bca_rows["ci_high"] + 1e-9)
+    n = int((~inside).sum())
+    of = f" {n} of {len(bca_rows)} intervals {'does' if n == 1 else 'do'} not contain the estimate:"
+    return f"{of} BCa corrects for bias." if n else ""
 
 
 def resampled(times: np.ndarray, sample: np.ndarray, n_resamples: int, seed: int) -> np.ndarray:
@@ -77,6 +90,7 @@ def bca_levels(
     """
     slack = 1e-12 * max(1, abs(estimate))  # ties up to rounding count half on either side
     bias = stats.norm.ppf((np.mean(resampled < estimate - slack) + np.mean(resampled <= estimate + slack)) / 2)
-    acceleration = times @ influence**3 / (6 * (times @ influence**2) ** 1.5)
     z = bias + stats.norm.ppf([tail, 1 - tail])
-    return np.asarray(stats.norm.cdf(bias + z / (1 - acceleration * z)))
+    with np.errstate(divide="ignore", invalid="ignore"):  # an infinite bias, or no influence: NaN
+        acceleration = times @ influence**3 / (6 * (times @ influence**2) ** 1.5)
+        return np.asarray(stats.norm.cdf(bias + z / (1 - acceleration * z)))

@@ -5,7 +5,7 @@ from functools import cached_property
 import pandas as pd
 
 from judgebook.display.names import display_names
-from judgebook.display.views import Plot
+from judgebook.display.views import Plot, Table
 from judgebook.published import verdicts
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.quality_control import analysis, figures, tables, worker_pairs, worker_summary, worker_tests
@@ -57,13 +57,25 @@ class Page(QualityControlSections):
         self.run.frame(found.drop(columns=["entry", "ci_low", "ci_high"]), "cells")
         return found
 
-    def p_values(self, workers: pd.DataFrame) -> Plot:
-        """Distribution of workers' p-values. workers : corpus, p, passed."""
-        return figures.p_values(workers, self.people)
+    def p_values(self, workers: pd.DataFrame, alpha: float) -> Plot:
+        """Distribution of workers' p-values. workers : corpus, p, passed. alpha : the threshold."""
+        return figures.p_values(workers, self.people, alpha)
 
-    def matrices(self, tests: pd.DataFrame) -> Plot | None:
-        """p-values of systems (rows) against others (columns), a panel for each run. tests : a row for each pair."""
-        return figures.significance(tests, self.names, self.people)
+    def matrices(self, tests: pd.DataFrame, called: str) -> Plot | None:
+        """p-values of systems (rows) against others (columns), a panel for each run.
+
+        tests : a row for each pair. called : what the caption calls them.
+        """
+        return figures.significance(tests, self.names, self.people, called)
+
+    def conclusions(self, found: pd.DataFrame, run: str, name: str, called: str) -> Table:
+        """How far a run concludes what the first does. found : of `replication.concordance`. called : the tests."""
+        shown = found[(found["corpus"] == run) & (found["standardised"] == "all") & found["list"].isna()]
+        wide = shown.pivot_table("estimate", ["workers", "alpha"], "of").reset_index()
+        wide = wide.rename(columns=lambda name: name.replace("_", " ").capitalize())
+        first, other = self.people.title(self.people.corpora[0]), self.people.title(run)
+        caption = f"Conclusions from {called} in {first} and {other}."
+        return Table(wide.assign(Alpha=wide["Alpha"].map("{:g}".format)), name, caption, 2)
 
     def save(self, *rows: pd.DataFrame) -> None:
         """Store estimates as published. rows : with their statistic and what each is of."""

@@ -1,7 +1,8 @@
 """Scores of systems in several runs, and how far these agree on them, as Ji et al. 2022 compare them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
+import numpy as np
 import pandas as pd
 
 
@@ -44,6 +45,13 @@ def points(means: pd.DataFrame, families: Mapping[str, Iterable[str]]) -> dict[s
         "variants": pd.DataFrame([part.iloc[1] - part.iloc[0] for part in members if len(part) > 1]),
     }
     return {among: rows.reset_index(drop=True) for among, rows in found.items() if len(rows)}
+
+
+def higher(x: np.ndarray, y: np.ndarray, test: Callable[[np.ndarray, np.ndarray], float]) -> dict[str, float]:
+    """How often a value of x exceeds one of y, ties half (`estimate`), with the p-value by `test(x, y)`."""
+    ranked = np.sort(y)
+    below = (np.searchsorted(ranked, x) + np.searchsorted(ranked, x, side="right")) / 2
+    return {"estimate": below.sum() / (len(x) * len(y)), "p_value": test(x, y), "n": len(x) + len(y)}
 
 
 def concordance(p: pd.DataFrame, alpha: float) -> pd.DataFrame:

@@ -1,5 +1,8 @@
 """Notebook 05: does a label distinguish systems?"""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import pandas as pd
 
 from judgebook.annotations.families import adjust_rows
@@ -56,6 +59,16 @@ class Page(SensitivitySections):
         found = of_group(self.results, one)
         of_draws = found["n_significant"]["n_dialogues"].notna() == bool(one.draw_size(self.options.n_dialogues))
         return found["n_significant"][of_draws], found.select("null_rejection", alpha=alpha)
+
+    def errors(self, corpus: str, group: str, alpha: float) -> pd.DataFrame:
+        """Type I errors at a level, one row per label for which there is one."""
+        found = self.results.select("null_rejection", corpus=corpus, group=group, alpha=alpha)
+        return found.dropna(subset="estimate")
+
+    def tests(self, rows: pd.DataFrame, named: Mapping[str, Sequence[Any]]) -> str:
+        """Which test each method in `rows` had, as a caption says it. named : keys -> names first."""
+        found = self.names.sort(rows)[["method", "test"]].drop_duplicates().itertuples(index=False)
+        return "; ".join(f"{self.names.name('method', method)}: {named[test][0]}" for method, test in found)
 
     def who(self, corpus: str, group: str) -> str:
         """What a caption begins with where there are several groups or corpora."""

@@ -92,9 +92,9 @@ def of_scores(function: Callable[..., Any], one: Sample, two: Sample) -> np.ndar
     return p
 
 
-def p_values(test: Callable[..., np.ndarray], kind: str, one: Sample, two: Sample) -> np.ndarray:
-    """`test(kind, one, two)` where both sides have scores; 1 where neither varies and both are equal."""
+def p_values(test: Callable[[Sample, Sample], np.ndarray], one: Sample, two: Sample) -> np.ndarray:
+    """`test(one, two)` where both sides have scores; 1 where neither varies and both are equal."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = np.asarray(test(kind, one, two), dtype=float)
+        p = np.asarray(test(one, two), dtype=float)
     alike = np.isnan(p) & (one.sd == 0) & (two.sd == 0) & np.isclose(one.mean, two.mean, rtol=1e-12, atol=0)
     return np.where((one.n > 0) & (two.n > 0), np.where(alike, 1.0, p), np.nan)

@@ -17,6 +17,11 @@ from judgebook.questions.techniques.question import Technique
 from judgebook.study.results import collect, where
 
 
+def counted(ways: Mapping[str, Any], ties: str) -> Any:
+    """What was won, and of how much, by a way of counting ties; the only way where there are none."""
+    return ways[ties] if ties in ways else ways["none"]
+
+
 class Page(TechniqueSections):
     def __init__(
         self, study: str, run_id: str | None, *, n_resamples: int | None, n_runs: int | None, seed: int | None

@@ -71,6 +71,8 @@ def test_bca_says_why_there_is_no_interval():
         undefined = bca(lambda w: np.where(w[:, 0] > 0, 1.0 * w[:, 0], np.nan), np.array([1, 1]), 1000, 1)
     assert undefined["ci_kind"] == "not_estimable"
     assert "undefined in" in undefined["note"]
+    far = bca(lambda w: np.where((w == 1).all(axis=1), 0.0, 1 + w[:, 0]), np.ones(5), 1000, 1)
+    assert (far["ci_kind"], far["note"][:18]) == ("not_estimable", "both ends coincide")
     assert bca(lambda w: np.ones(len(w)), np.array([4, 4]), 100, 1)["note"] == "every resample gives the same value"
 
 

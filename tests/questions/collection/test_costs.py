@@ -207,10 +207,10 @@ def test_costs_add_up_tasks_and_name_what_is_missing():
     fold(found, study="s", notebook="n")
     both = (found[s].set_index(["method", "tasks"])["estimate"] for s in ("unit_minutes", "published_minutes"))
     pd.testing.assert_series_equal(*both, rtol=1e-9)
-    longest = ("return minutes.median()", "return minutes.max()")
+    longest = ('TYPICAL = "median"', 'TYPICAL = "max"')
     other = as_published("02_collection_stats", longest, **page(times, payments=payments, final_labels=final))
     assert other.saved["published_minutes"]["estimate"].iloc[0] == 7
-    for text, shown in (("behavior: 7.00 minutes", other.shown), ("behavior: 6.00 minutes", cells.shown)):
+    for text, shown in (("7.00 minutes each (max)", other.shown), ("6.00 minutes each (median)", cells.shown)):
         assert text in shown[-1].text
 
     def value(statistic, method, tasks="all"):

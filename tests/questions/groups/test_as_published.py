@@ -14,6 +14,7 @@ from helpers.group_effects import Page
 from judgebook.annotations import picks
 from judgebook.annotations.summary import in_scope
 from judgebook.display.names import display_names
+from judgebook.display.views import Plot, Table
 from judgebook.published import numbers, verdicts
 from judgebook.questions.groups import analysis
 from judgebook.questions.groups.alphas import alpha_within
@@ -137,7 +138,7 @@ class TestPrintedValues:
                 assert ours[(*one.key[1:], group, group_b or "")] == pytest.approx(value, abs=1e-9)
 
     def test_another_effect_size_changes_what_is_stored_and_shown(self, raw, published):
-        hedges = ("return (a.mean - b.mean) / np", "return (1 - 3 / (4 * (a.n + b.n) - 9)) * (a.mean - b.mean) / np")
+        hedges = ('RATINGS = "d"', 'RATINGS = "g"')
         study = params.load("finch2024")
         study = study.model_copy(update={"group_effects": study.group_effects.model_copy(update={"paper": None})})
         other = cells_of("08_group_effects", hedges, **page(study, raw))
@@ -146,4 +147,16 @@ class TestPrintedValues:
         rated = (d["effect"] == "d").to_numpy()
         assert (g["estimate"].to_numpy()[rated] < d["estimate"].to_numpy()[rated]).all()
         assert g["estimate"].to_numpy()[~rated] == pytest.approx(d["estimate"].to_numpy()[~rated])
-        assert "e-03" in other.shown[0].text  # pingouin's d is another
+        assert set(g["effect"]) == {"g", "h"}
+        assert "not the same" not in other.shown[0].text  # as pingouin's g
+        captions = [view.caption for view in other.shown if isinstance(view, Plot | Table)]
+        assert "Hedges' g" in " ".join(captions)
+        assert "Cohen's d" not in " ".join(captions)
+
+    def test_figures_and_tables_show_the_main_rows(self, published):
+        drawn = published.variables["figure_1"]
+        main = published.saved["group_difference"].query("pick.isna()")
+        assert drawn["estimate"].tolist() == main["estimate"].tolist()
+        tables = {view.name: view.frame for view in published.shown if isinstance(view, Table)}
+        effects = published.saved["mean_absolute_effect"].query("pick.isna()")
+        assert sorted(tables["table_4_as_published"]["Scores"]) == sorted(effects["n"])

@@ -171,7 +171,7 @@ def test_z_tests_find_too_much_where_turns_depend_on_each_other():
     splits = np.array([draws.halves(scores, run, 32, rng) for run in range(1500)])
     one, two = (systems.Sample(scores, splits[:, i]) for i in (0, 1))
     assert cells["kind"](scores) == "z"
-    assert (systems.p_values(cells["test"], "z", one, two) < 0.05).mean() > 0.12
+    assert (systems.p_values(cells["z_test"], one, two) < 0.05).mean() > 0.12
 
 
 def test_samples_without_variation_or_scores():
@@ -179,20 +179,23 @@ def test_samples_without_variation_or_scores():
     values = [3.0] * 10 + [4.0] * 5 + [2.0, 3, 4, 5, 6] + [2.0]
     scores = systems.Scores(frame([*np.repeat(list("abcd"), 5), "e"], values), list("abcde"))
     one, two = (systems.Sample(scores, np.ones((2, 21)), sides) for sides in scores.pairs.T)
-    p = systems.p_values(functions("05_sensitivity")["test"], "student", one, two)[0, :, 0]
+    p = systems.p_values(functions("05_sensitivity")["student_t"], one, two)[0, :, 0]
     found = {a + b: value for (a, b), value in zip(scores.systems[scores.pairs], p, strict=True)}
     assert (found["ab"], found["ac"]) == (1, 0)
     assert found["ad"] == pytest.approx(2 * stats.t.sf(2**0.5, 8))  # by hand: 1 / sqrt(2.5 / 2 * 2 / 5)
     assert np.isnan([found[x + "e"] for x in "abcd"]).all()
     empty = systems.Sample(scores, np.zeros((1, 21)), scores.pairs[:, 0])
-    assert np.isnan(systems.p_values(lambda kind, one, two: one.n + 1.0, "", empty, empty)).all()
+    assert np.isnan(systems.p_values(lambda one, two: one.n + 1.0, empty, empty)).all()
 
 
 def test_any_test_of_two_arrays_can_take_their_place(judgements, left):
-    line = "    p = stats.ttest_ind_from_stats("
-    other = f"    return systems.of_scores(stats.mannwhitneyu, one, two)\n{line}"
-    ranks = published_tests(judgements, NAMES, SYSTEMS, OPTIONS, (line, other))
-    found = ranks.saved.select("system_difference", sample=None, test="student", group="ext")
+    one_word = ('RATINGS = "student"', 'RATINGS = "mann_whitney"')
+    ranks = published_tests(judgements, NAMES, SYSTEMS, OPTIONS, one_word)
+    found = ranks.saved.select("system_difference", sample=None, test="mann_whitney", group="ext")
+    assert len(found)
+    for view in (view for view in ranks.shown if isinstance(view, Table | Plot)):
+        assert "Ratings: Mann–Whitney test" in view.caption
+        assert "Student" not in view.caption
     once = items.one_each(judgements[judgements["group"] == "ext"], 1).query("method == 'dialogue_likert'")
     for row in found.itertuples():
         a, b = (once.loc[once["system"] == s, "score"] for s in (row.system, row.system_b))

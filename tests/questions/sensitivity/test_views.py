@@ -48,7 +48,7 @@ def test_decided_pairs_stand_beside_the_published_counts(results):
     row = found.loc["Dialogue Likert", :].iloc[0]
     assert (row["Pairs"], row["Decided"], str(row["Found"])) == (3, 2, "0.40")
     counts = results.select("n_significant", n_dialogues=None, alpha=0.05).set_index(LABEL)["estimate"]
-    assert row["Published tests"] == counts["dialogue_likert", "quality"]
+    assert row["Tests above"] == counts["dialogue_likert", "quality"]
     assert found["Decided"].isna().sum() == len(found) - 1  # of labels without a fit nothing is said
     facts = findings.tally(shown)
     assert (facts["n"], facts["n_sure"], facts["n_labels"], facts["others"]) == (3, 2, 1, False)

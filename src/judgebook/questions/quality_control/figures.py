@@ -77,8 +77,8 @@ def repeat_title(rows: pd.DataFrame, crowd: Crowd, corpus: str) -> str:
     return _PHRASES.say("repeat_title", first=first, other=other, r=r, low=low, high=high)
 
 
-def p_values(tested: pd.DataFrame, crowd: Crowd) -> Plot:
-    """Distribution of workers' p-values, a panel per run. tested : corpus, p, passed."""
+def p_values(tested: pd.DataFrame, crowd: Crowd, alpha: float) -> Plot:
+    """Distribution of workers' p-values, a panel per run. tested : corpus, p, passed. alpha : the threshold."""
     import seaborn as sns  # takes a second, and few figures need it
 
     n = len(crowd.corpora)
@@ -94,20 +94,20 @@ def p_values(tested: pd.DataFrame, crowd: Crowd) -> Plot:
             for (a, b), n in zip(pairwise(BINS), n_workers, strict=True)
         ]
         tips(ax, said, BINS[:-1], np.where(n_workers > 0, 0, np.nan), x_to=BINS[1:], y_to=n_workers)
-        ax.axvline(crowd.options.alpha, color=INK, linewidth=0.8, linestyle=DASHED)
+        ax.axvline(alpha, color=INK, linewidth=0.8, linestyle=DASHED)
         marks.about(ax, {"Corpus": crowd.title(corpus)})
         ax.set(xlabel="", ylabel="Workers", xlim=(0, 1))
         ax.set_title(crowd.title(corpus))
         counts = [(name, int((verdict == name).sum())) for name in PALETTE]
         keys = [handle(f"{SETS[n]} ({k})", PALETTE[n], "s", linewidth=0) for n, k in counts]
-        line = handle(f"p = {crowd.options.alpha:g}", INK, "", linewidth=0.8, linestyle=DASHED)
+        line = handle(f"p = {alpha:g}", INK, "", linewidth=0.8, linestyle=DASHED)
         ax.legend(handles=[*keys, line], loc="upper right")
     fig.supxlabel("p: control rated lower than the others", fontsize=8)
     alt = "Histograms of workers' p-values, a panel per run: "
     passed = tested.groupby("corpus")["passed"].agg(["sum", "size"]).loc[crowd.corpora]
     passing = [f"{row['sum']} of {row['size']} workers pass in {crowd.title(c)}" for c, row in passed.iterrows()]
     caption = "Bars: workers by the p-value of a one-sided test of whether they rate the degraded control lower"
-    caption += f" than the other systems. Workers pass below {crowd.options.alpha:g} (dashed line);"
+    caption += f" than the other systems. Workers pass below {alpha:g} (dashed line);"
     caption += " those who could not be tested are left out."
     facts = [{"name": crowd.title(c), "passed": row["sum"], "n": row["size"]} for c, row in passed.iterrows()]
     title = _PHRASES.say("passing_title", runs=facts)
@@ -166,10 +166,10 @@ def _by_run(
     return Plot(fig, name, alt, caption)
 
 
-def significance(tests: pd.DataFrame, names: DisplayNames, crowd: Crowd) -> Plot | None:
+def significance(tests: pd.DataFrame, names: DisplayNames, crowd: Crowd, called: str) -> Plot | None:
     """Which system (row) is rated higher than which (column): darker for smaller levels.
 
-    tests : corpus, system, system_b, n and a one-sided p_value for each ordered pair.
+    tests : corpus, system, system_b, n and a one-sided p_value for each ordered pair. called : what they are called.
     """
     order = [system for system in crowd.systems if system in set(tests["system"])]
     note = captions.chosen(len(order[:DRAWN]), len(order), "systems that lead in notebook 07")
@@ -191,8 +191,8 @@ def significance(tests: pd.DataFrame, names: DisplayNames, crowd: Crowd) -> Plot
     n = ", ".join(f"{count} in {crowd.title(corpus)}" for corpus, count in sure.items())
     alt = f"Matrices of {len(order)} systems, a panel per run: pairs with p < {levels[-1]:g} are {n}."
     caption = "Blue: the system of the row is rated higher than that of the column; darker for smaller p ("
-    caption += f"{', '.join(f'p < {level:g}' for level in levels)}; one-sided, not adjusted), among workers who passed"
-    caption += f" ({captions.sample(tests['n'], 'dialogues per pair')}). Hatched: the same system."
+    caption += f"{', '.join(f'p < {level:g}' for level in levels)}; one-sided {called}, not adjusted), among workers"
+    caption += f" who passed ({captions.sample(tests['n'], 'dialogues per pair')}). Hatched: the same system."
     return Plot(fig, "significance", alt, captions.joined(caption, note))
 
 

@@ -24,13 +24,13 @@ FLOOR = 1e-3
 _PHRASES = Phrases(__package__)
 SIGNIFICANCE = """
 Each cell is a label and a pair of systems. Blue: the first system is better, red: the second; the deeper, the smaller
-the p-value; dots: p < 0.05, or decided. ↓: less is better. {neither} Published tests: on {size}, unadjusted. Fits: all
+the p-value; dots: p < 0.05, or decided. ↓: less is better. {neither} Tests above: on {size}, unadjusted. Fits: all
 pairs of systems of a label at once; {n}."""
 NEITHER = (
     "Grey, ○: neither good nor bad, or not declared; in place of dots, + if the first system is higher, − if lower."
 )
 COUNTS = """
-Numbers of labels on which the system of the row is better than that of the column. Published tests: p < 0.05 on {size},
+Numbers of labels on which the system of the row is better than that of the column. Tests above: p < 0.05 on {size},
 unadjusted. Fits: decided, all pairs of systems of a label at once; {n}.{neither}"""
 NOT_COUNTED = " Not counted: {} that {} neither good nor bad, or whose direction nobody declared."
 
@@ -42,15 +42,15 @@ def _of(part: str, caption: str) -> str:
 
 
 def significance(results: Results, names: DisplayNames, part: str = "", name: str = "significance") -> Plot:
-    """Which systems differ on which label, by the published test and by the fit.
+    """Which systems differ on which label, by the tests above and by the fit.
 
     results : of one corpus and group. With many systems, counts of labels for each pair of systems.
     """
     left = as_published(results)
     drawn, fits = left["sample"].notna().any(), compared(results)
-    size = f"one draw of {int(left['n_dialogues'].iloc[0])} dialogues per system" if drawn else "all dialogues"
+    size = f"one draw of up to {int(left['n_dialogues'].iloc[0])} dialogues per system" if drawn else "all dialogues"
     tests = {
-        f"Published tests,\n{size}": _signed(left.assign(p=left["p_value"], sure=left["p_value"] < 0.05), names),
+        f"Tests above,\n{size}": _signed(left.assign(p=left["p_value"], sure=left["p_value"] < 0.05), names),
         "Fits, all dialogues": _signed(fits.assign(p=fits["p_adjusted"]), names),
     }
     there = {s for rows in (left, fits) for side in BOTH for s in rows[side]}
@@ -67,7 +67,7 @@ def significance(results: Results, names: DisplayNames, part: str = "", name: st
     shares = [f"{rows['sure'].sum()} of {rows['p'].notna().sum()}" for rows in tests.values()]
     alt = f"Heatmaps of p-values for {len(systems)} systems: {shares[0]} comparisons are significant at 0.05 by the"
     alt = f"{part}: {alt}" if part else alt
-    alt = f"{alt} published tests, {shares[1]} are decided by the fits."
+    alt = f"{alt} tests above, {shares[1]} are decided by the fits."
     title = significance_title(fits) + (f" ({part})" if part else "")
     return Plot(fig, name, alt, _of(part, caption), title)
 

@@ -46,20 +46,20 @@ def count_tables(results: Results, judged: Sequence[JudgedGroup], names: Display
         part = who(one, judged, names)
         caption = f"{part + ': p' if part else 'P'}airs of systems that differ. Decided: by the fits, all pairs of a"
         caption += f" label at once. Found: the smallest difference that is decided with {percent(POWER)} power"
-        caption += " (marks, comparisons: percentage points). Published tests at 0.05, unadjusted: on all dialogues."
+        caption += " (marks, comparisons: percentage points). Tests above at 0.05, unadjusted: on all dialogues."
         frame = count_table(of_group(results, one), names)
         why = dict.fromkeys(frame.columns, "Too few data for a fit, or for this test.")
         yield Table(frame, f"counts_{i}" if i else "counts", caption, why=why)
 
 
 def count_table(results: Results, names: DisplayNames) -> pd.DataFrame:
-    """Pairs of systems that differ, one row per label, by the fits and by the published tests on all dialogues."""
+    """Pairs of systems that differ, one row per label, by the fits and by the tests above on all dialogues."""
     published = results.select("n_significant", n_dialogues=None, alpha=0.05).set_index(LABEL)
     pairs = compared(results).groupby(LABEL)["sure"].size().reindex(published.index).fillna(published["n"])
     out = names.sort(pairs.rename("Pairs").astype("Int64").reset_index()).set_index(LABEL)
     out["Decided"] = decided(results).astype("Int64")
     out["Found"] = _found(results, names)
-    out["Published tests"] = published["estimate"].astype("Int64")
+    out["Tests above"] = published["estimate"].astype("Int64")
     return names.named(out.reset_index())
 
 
@@ -94,7 +94,7 @@ def margins(
 
 
 def printed_counts(results: Results, printed: pd.DataFrame, panels: dict[str, str]) -> pd.DataFrame:
-    """Printed counts (value) and ours by the published tests: of the first draw or of all dialogues (here), and the
+    """Printed counts (value) and ours by the tests above: of the first draw or of all dialogues (here), and the
     smallest and largest over draws.
 
     printed : cells with a method as panel (`panels`), a level like `alpha_0_05` as row, a label as column.
@@ -115,5 +115,5 @@ def printed(counted: pd.DataFrame, names: DisplayNames, element: str) -> Table:
     out = rows[LABEL].assign(Level=rows["alpha"], Printed=rows["printed"], Here=rows["here"].astype("Int64"))
     if rows["smallest"].notna().any():
         out["Over draws"] = cells.ranges(rows[["smallest", "largest"]], 0)
-    caption = f"Printed counts ({element}) and counts in this study by the published tests."
+    caption = f"Printed counts ({element}) and counts in this study by the tests above."
     return Table(names.named(out), "beside", caption)

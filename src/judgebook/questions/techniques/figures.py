@@ -26,16 +26,16 @@ MANY_PAIRS = 3
 _PHRASES = Phrases(__package__)
 
 
-def rates(every: pd.DataFrame, names: DisplayNames) -> Iterator[Plot]:
+def rates(every: pd.DataFrame, names: DisplayNames, ties: str) -> Iterator[Plot]:
     """Win rates with intervals, figures of each corpus: a panel per pair of systems, a row per technique.
 
-    every : `described`, ties as half a win.
+    every : `described`. ties : how they count, in words.
     """
     for suffix, part in _by_corpus(every):
         few, note = _most_different(part, "Pair", DRAWN, "pairs of systems")
         keys = interval_keys(f"{names.ci} over conversations", None, few)
-        caption = "Marks: share of judgements that prefer the first system of a pair to the second, ties as half, by"
-        caption += f" technique (rows). {captions.intervals(names.ci, 'conversations', few['n_clusters'])}"
+        caption = f"Marks: share of judgements that prefer the first system of a pair to the second, {ties},"
+        caption += f" by technique (rows). {captions.intervals(names.ci, 'conversations', few['n_clusters'])}"
         exact = " Dashed, hollow: exact binomial interval, where too few judgements differ for the bootstrap."
         caption = captions.joined(caption + exact * bool((few["ci_kind"] == "exact_bound").any()), note)
         for page, rows in pages(_grid(few), columns=3):

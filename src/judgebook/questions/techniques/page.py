@@ -33,11 +33,12 @@ class TechniqueSections(NotebookPage):
         yield findings.compared(self.data, self.turned, self.names)
         yield findings.without_winner(self.data, self.labels)
 
-    def win_rates(self, every: pd.DataFrame) -> Section:
-        """Figure and tables of win rates."""
+    def win_rates(self, every: pd.DataFrame, ties: str) -> Section:
+        """Figure and tables of win rates. ties : how they count in the figure, half or drop."""
         rows = every[every["label"].isin(tables.shown(self.data))] if len(every) else every
         if len(rows):
-            yield figures.rates(tables.described(rows[rows["ties"] != "drop"], self.data, self.names), self.names)
+            drawn = tables.described(rows[rows["ties"].isin([ties, "none"])], self.data, self.names)
+            yield figures.rates(drawn, self.names, tables.TIES[ties])
             yield tables.rates(rows, self.data, self.names)
 
     def scores(self, every: pd.DataFrame) -> Section:
