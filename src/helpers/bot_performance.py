@@ -1,5 +1,7 @@
 """Notebook 07: how good are the systems?"""
 
+from compendium.simulation import recovery
+from compendium.simulation.truth import truth
 from judgebook.annotations.population import modelled, populations
 from judgebook.display.page import Section
 from judgebook.display.views import Prose, without_means
@@ -9,8 +11,6 @@ from judgebook.questions.performance import analysis
 from judgebook.questions.performance.page import Sections
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
-from judgebook.simulation import recovery
-from judgebook.simulation.truth import truth
 
 
 class Page(Sections):

@@ -2,11 +2,11 @@
 
 from functools import cached_property
 
+from compendium.published import comparison
 from judgebook.annotations.summary import workload
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import nothing_because, something
-from judgebook.published import comparison
 from judgebook.questions.collection import analysis, costs, figures, findings, tables
 from judgebook.questions.performance.arrangement import in_order
 

@@ -1,8 +1,7 @@
 """Notebook 91: do the papers agree with themselves?"""
 
-from judgebook.display.page import NotebookPage, Section
-from judgebook.published import elements, numbers
-from judgebook.published.consistency import (
+from compendium.published import elements, numbers
+from compendium.published.consistency import (
     agreeing,
     analysis,
     checks,
@@ -13,6 +12,7 @@ from judgebook.published.consistency import (
     survey,
     tables,
 )
+from judgebook.display.page import NotebookPage, Section
 from judgebook.questions.techniques import printed_rates
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from compendium.published import comparison
 from judgebook.annotations.summary import in_scope
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import nothing_because
-from judgebook.published import comparison
 from judgebook.questions.agreement import analysis, figures, findings, library_check, population, tables
 from judgebook.questions.agreement.coincidences import distances
 from judgebook.study.labels import METHODS

@@ -4,13 +4,13 @@ from typing import Any
 
 import pandas as pd
 
+from compendium.published import comparison
+from compendium.simulation.truth import truth
 from judgebook.display.page import Section
 from judgebook.display.views import without_means
-from judgebook.published import comparison
 from judgebook.questions.validity import analysis, figures, findings, reach, tables
 from judgebook.questions.validity.coverage import FITS
 from judgebook.questions.validity.page import Predictions
-from judgebook.simulation.truth import truth
 from judgebook.study.results import collect
 
 

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from compendium.published import numbers
 from judgebook.display.names import display_names
-from judgebook.published import numbers
 from judgebook.questions.metrics import text_metrics
 from judgebook.questions.moderation import analysis, preferences, tables
 from judgebook.questions.moderation.page import ModerationSections

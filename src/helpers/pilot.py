@@ -1,8 +1,8 @@
 """Notebook 01: what passes the pilot?"""
 
+from compendium.published import comparison
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
-from judgebook.published import comparison
 from judgebook.questions.collection import analysis, figures, findings, tables
 from judgebook.questions.performance.arrangement import best_first
 

@@ -1,7 +1,7 @@
 """Notebook 10: which workers can be trusted, and do results replicate?"""
 
+from compendium.published import verdicts
 from judgebook.display.names import display_names
-from judgebook.published import verdicts
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.quality_control import analysis, worker_pairs, worker_summary, worker_tests
 from judgebook.questions.quality_control.crowd import crowd

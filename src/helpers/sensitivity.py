@@ -1,5 +1,7 @@
 """Notebook 05: does a label distinguish systems?"""
 
+from compendium.simulation import recovery
+from compendium.simulation.truth import truth
 from judgebook.annotations.summary import with_means
 from judgebook.display.names import display_names
 from judgebook.display.page import Section
@@ -9,8 +11,6 @@ from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.questions.sensitivity import analysis, findings, judged_groups
 from judgebook.questions.sensitivity.page import SensitivitySections
-from judgebook.simulation import recovery
-from judgebook.simulation.truth import truth
 
 
 class Page(SensitivitySections):

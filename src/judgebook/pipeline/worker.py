@@ -190,16 +190,6 @@ def described(error: BaseException) -> str:
 
 
 @timed
-def simulate(spec: Spec) -> str:
-    """Write the raw files of a simulated study."""
-    from judgebook.simulation import study as simulation
-
-    study = spec.load()
-    simulation.write(study, store.raw(study.key))
-    return ""
-
-
-@timed
 def frames(spec: Spec) -> str:
     """Read, check and write the tidy frames of a study."""
     from judgebook.sources import build

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgebook.published import numbers as published
+from compendium.published import numbers as published
 from judgebook.questions.collection import costs
 from judgebook.study import schema
 from judgebook.study.labels import LABEL_SETS

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from fixtures.made_annotations import comparisons, judged_twice, numbered
 
+from compendium.published import numbers, verdicts
 from judgebook.annotations import picks
-from judgebook.published import numbers, verdicts
 from judgebook.questions.groups import analysis
 from judgebook.questions.groups.alphas import alpha_within
 from judgebook.questions.groups.analysis import as_published, comparable, group_counts

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from judgebook.published import numbers
-from judgebook.published.consistency.ranges import Range
+from compendium.published import numbers
+from compendium.published.consistency.ranges import Range
 from judgebook.questions.groups import printed_effects
 
 PAPER = "finch2024"

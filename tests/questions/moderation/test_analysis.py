@@ -9,12 +9,12 @@ from fixtures.notebook_cells import as_published
 from matplotlib import pyplot
 from statsmodels.stats import inter_rater
 
+from compendium.published import numbers as published
+from compendium.simulation import moderation as simulated
 from judgebook.display.names import DisplayNames
-from judgebook.published import numbers as published
 from judgebook.questions.agreement import kappa_icc as coefficients
 from judgebook.questions.moderation import analysis, categories, preferences
 from judgebook.questions.performance.rate_intervals import wilson
-from judgebook.simulation import moderation as simulated
 from judgebook.statistics.intervals import Sampling
 from judgebook.statistics.permutation import sign_flip_test
 from judgebook.study.results import collect

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from judgebook.published import numbers
+from compendium.published import numbers
 from judgebook.questions.moderation import printed
 from judgebook.questions.moderation.preferences import OUTCOMES
 

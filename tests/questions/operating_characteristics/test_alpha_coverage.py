@@ -6,6 +6,7 @@ import pytest
 from fixtures.made_annotations import monte_carlo
 from fixtures.placebo_systems import PLAN, SPEC, rng, simulated, value
 
+from compendium.simulation import study as simulate
 from judgebook.questions.agreement.bounds import degenerate
 from judgebook.questions.agreement.coincidences import patterns
 from judgebook.questions.groups.joint_resampling import mean_square_difference
@@ -21,7 +22,6 @@ from judgebook.questions.operating_characteristics.monte_carlo import (
     shared_out,
 )
 from judgebook.questions.performance.rate_intervals import design_effect, rare_bound, student_t
-from judgebook.simulation import study as simulate
 from judgebook.statistics.intervals import Replicates, exact_binomial, jackknife_t
 from judgebook.statistics.resampling import bootstrap_sums
 from judgebook.study.labels import Label

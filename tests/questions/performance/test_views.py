@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from compendium.published.mapping import MappingEntry
 from judgebook.display.names import DisplayNames
-from judgebook.published.mapping import MappingEntry
 from judgebook.questions.performance import analysis, findings, tables
 from judgebook.study.labels import Label
 from judgebook.study.results import collect

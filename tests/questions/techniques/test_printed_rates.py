@@ -8,7 +8,7 @@ from statsmodels.stats.contingency_tables import Table as Contingency
 from statsmodels.stats.power import normal_power
 from statsmodels.stats.proportion import proportion_confint
 
-from judgebook.published import numbers
+from compendium.published import numbers
 from judgebook.questions.techniques import printed_rates
 
 

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from compendium.published import numbers
 from judgebook.annotations.families import adjust_rows
 from judgebook.annotations.picks import pick_as_published, picks
 from judgebook.annotations.summary import evaluated, in_scope, with_means
-from judgebook.published import numbers
 from judgebook.questions.agreement.items import without_weights
 from judgebook.questions.groups.alphas import alpha_between, alpha_ranges, alpha_within
 from judgebook.questions.groups.conclusions import conclusions

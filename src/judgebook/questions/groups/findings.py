@@ -7,17 +7,17 @@ from typing import Any
 
 import pandas as pd
 
+from compendium.published.mapping import title
+from compendium.simulation.truth import truth
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.published.mapping import title
 from judgebook.questions.groups import analysis, printed_effects
 from judgebook.questions.groups.analysis import BOTH, DIFFERS
 from judgebook.questions.groups.extremes import DISAGREED
 from judgebook.questions.groups.pick_ranges import inside
 from judgebook.questions.groups.robustness import OBJECTIVE, SHARED
 from judgebook.questions.groups.tables import method_conclusions, named, ordered
-from judgebook.simulation.truth import truth
 from judgebook.study.labels import METHODS
 from judgebook.study.params import Study
 from judgebook.study.results import Results, where

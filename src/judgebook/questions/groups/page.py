@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
+from compendium.published import comparison, numbers
 from judgebook.annotations.summary import with_means
 from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import without_means
-from judgebook.published import comparison, numbers
 from judgebook.questions.agreement.library_check import largest_differences
 from judgebook.questions.groups import figures, findings, library_check, printed_effects, tables
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from judgebook.published import numbers
+from compendium.published import numbers
 from judgebook.questions.groups.effects import KEY, LabelScores, over_pairs
 from judgebook.statistics.intervals import generator
 from judgebook.study.labels import METHODS

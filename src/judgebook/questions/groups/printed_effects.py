@@ -17,8 +17,8 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.published.consistency.ranges import Range, exactly, printed, total
-from judgebook.published.numbers import select
+from compendium.published.consistency.ranges import Range, exactly, printed, total
+from compendium.published.numbers import select
 
 EFFECTS = "Table 4/*/*/*"
 AGREEMENT = "Table 3/*/*__*/*"

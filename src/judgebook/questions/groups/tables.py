@@ -7,12 +7,12 @@ from typing import Any
 
 import pandas as pd
 
+from compendium.published.mapping import title
+from compendium.published.numbers import select
 from judgebook.display import cells, tables
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import percent
 from judgebook.display.views import Prose, Table
-from judgebook.published.mapping import title
-from judgebook.published.numbers import select
 from judgebook.questions.groups import printed_effects
 from judgebook.questions.groups.analysis import BOTH, EQUIVALENT, differences
 from judgebook.questions.groups.conclusions import QUESTIONS, VERDICTS, counted

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from compendium.published import numbers
 from judgebook.annotations.summary import evaluated
-from judgebook.published import numbers
 from judgebook.questions.metrics.ceiling import ceilings, replaceability
 from judgebook.questions.metrics.control import above_control
 from judgebook.questions.metrics.correlations import (

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from compendium.published import comparison, verdicts
 from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import nothing_because, something
-from judgebook.published import comparison, verdicts
 from judgebook.questions.metrics import analysis, figures, findings, tables, text_metrics
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from compendium.published import calibrated
 from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import FromPrint
-from judgebook.published import calibrated
 from judgebook.questions.moderation import figures, findings, printed, tables
 
 

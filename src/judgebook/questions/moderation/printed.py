@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
 
+from compendium.published.numbers import select
 from judgebook.display.cells import Cell, ranges
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases, listing, number
 from judgebook.display.views import Prose, Table
-from judgebook.published.numbers import select
 from judgebook.questions.moderation.preferences import OUTCOMES, two_extremes
 
 PAPER = "dstc10"

@@ -10,12 +10,12 @@ import pandas as pd
 from markupsafe import Markup
 from scipy.special import expit
 
+from compendium.published.comparison import places
 from judgebook.annotations.features import undirected
 from judgebook.annotations.population import Population
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.published.comparison import places
 from judgebook.questions.performance import leading
 from judgebook.questions.performance.analysis import (
     OTHER_INTERVALS,

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
+from compendium.published import verdicts
+from compendium.published.comparison import places
 from judgebook.display import cells
 from judgebook.display.cells import intervals
 from judgebook.display.many import MANY
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import percent
 from judgebook.display.views import Table
-from judgebook.published import verdicts
-from judgebook.published.comparison import places
 from judgebook.questions.performance import leaderboard
 from judgebook.questions.performance.analysis import LIGHT, two_intervals, with_and_without, won
 from judgebook.questions.performance.arrangement import (

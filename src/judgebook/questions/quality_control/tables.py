@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 
 import pandas as pd
 
+from compendium.published import verdicts
+from compendium.published.comparison import places
 from judgebook.display import cells, tables
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import number
 from judgebook.display.views import Table
-from judgebook.published import verdicts
-from judgebook.published.comparison import places
 from judgebook.questions.quality_control.crowd import Crowd
 from judgebook.questions.quality_control.worker_tests import OVERALL
 from judgebook.study.results import Results, where

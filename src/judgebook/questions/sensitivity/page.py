@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property, partial
 
+from compendium.published import numbers
 from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import Prose
-from judgebook.published import numbers
 from judgebook.questions.sensitivity import figures, findings, tables
 from judgebook.questions.sensitivity.analysis import of_methods, with_fits
 from judgebook.questions.sensitivity.judged_groups import JudgedGroup

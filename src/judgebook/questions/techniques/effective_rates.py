@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from judgebook.published import numbers
+from compendium.published import numbers
 from judgebook.questions.techniques.question import Techniques
 from judgebook.statistics.correlation import rounded
 from judgebook.statistics.resampling import replicate_sums

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from compendium.published import calibrated, comparison
 from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import FromPrint
-from judgebook.published import calibrated, comparison
 from judgebook.questions.techniques import figures, findings, tables
 from judgebook.questions.techniques.sittings import TechniqueData
 from judgebook.questions.techniques.turn_marks import Turned

@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
+from compendium.published import mapping
+from compendium.published.numbers import select
 from judgebook.display.cells import Cell
 from judgebook.display.text import MISSING, Phrases, number
 from judgebook.display.views import Prose, Table
-from judgebook.published import mapping
-from judgebook.published.numbers import select
 from judgebook.questions.performance.rate_intervals import wilson_of
 from judgebook.statistics.multiplicity import adjust_p_values
 

@@ -8,11 +8,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from compendium.published import calibrated
 from judgebook.display import captions, cells, tables
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import MISSING, p_value, percent
 from judgebook.display.views import Table
-from judgebook.published import calibrated
 from judgebook.questions.techniques.messages import CHECKS
 from judgebook.questions.techniques.question import Techniques
 from judgebook.questions.techniques.sittings import NO_WINNER, OVERALL, TechniqueData, pair_key

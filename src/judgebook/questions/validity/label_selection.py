@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from compendium.published import numbers
 from judgebook.annotations.dialogue_values import Design
-from judgebook.published import numbers
 from judgebook.questions.agreement.population import judged
 from judgebook.questions.performance.leading import decided
 from judgebook.questions.validity.coverage import Predictors
