@@ -4,26 +4,23 @@ Kernels have their own cases (test_alpha, test_rates, test_logit, test_validity)
 in test_agreement. Here whole studies run through what the notebooks call.
 """
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
 from fixtures import yaml_studies as studies
+from fixtures.notebook_cells import published_tests
 from fixtures.session_study import SYSTEMS, annotate
 
 from judgebook.annotations import dialogue_values as values
 from judgebook.annotations import picks, population, summary
 from judgebook.display import saving, style
-from judgebook.display.names import display_names
+from judgebook.display.names import DisplayNames, display_names
 from judgebook.questions.agreement import analysis as agreement
 from judgebook.questions.agreement import figures, findings, tables
-from judgebook.questions.groups import effects
 from judgebook.questions.performance import analysis as performance
 from judgebook.questions.performance import rates
 from judgebook.questions.performance.fitted import fitted
-from judgebook.questions.sensitivity import analysis as sensitivity
-from judgebook.questions.sensitivity import judged_groups
+from judgebook.questions.sensitivity.question import Sensitivity
 from judgebook.questions.validity import coverage, targets
 from judgebook.questions.validity import importance as validity
 from judgebook.sources import build
@@ -35,6 +32,10 @@ from judgebook.study.schema import ITEM
 
 SAMPLING = Sampling(n_resamples=200, confidence=0.95, seed=1)
 LABELS = [x for x in LABEL_SETS["abc_eval"] if x.method in ("behavior", "dialogue_likert", "comparative")]
+NAMES = DisplayNames(
+    {(x.method, x.id): x for x in LABELS}, {"method": {}, "group": {}, "system": {s: s for s in SYSTEMS}}
+)
+FEW = Sensitivity(n_dialogues=8, n_draws=5, null_runs=20)
 
 
 @pytest.fixture(scope="module")
@@ -55,18 +56,12 @@ def rows_of(annotations, talks):
     """analysis -> result rows."""
     ext = annotations[annotations["group"] == "ext"]
     one = next(picks.picks(annotations, 1, 1))
-    (cell,) = judged_groups.groups(ext, systems=SYSTEMS, pick_seed=1)
     out = {
         "alpha": agreement.alpha_table(ext, LABELS, sampling=SAMPLING, first=2),
         "annotators": agreement.alpha_over_annotators(ext, LABELS),
-        "rates": collect(rates.published(one), rates.clustered(one, sampling=SAMPLING)),
-        "tests": sensitivity.tests(cell),
+        "rates": collect(rates.clustered(one, sampling=SAMPLING)),
+        "tests": published_tests(ext, NAMES, SYSTEMS, FEW).saved,
         "fitted": fitted(performance.chosen(ext), LABELS, population.modelled(ext), "all"),
-        "groups": collect(
-            effects.for_each_label(
-                partial(effects.published, sampling=SAMPLING), one[one["method"] == "dialogue_likert"]
-            )
-        ),
     }
     found = targets.find(annotations, talks, label="quality", pick_seed=1)
     for target, design in found.designs.items():

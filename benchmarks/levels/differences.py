@@ -10,20 +10,82 @@ whose interval holds the truth; `mc_error` its standard error.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from scipy.special import stdtrit
 
-from judgebook.questions.operating_characteristics.many_data_sets import Clustered
-from judgebook.statistics.clusters import LEAST_DF, Covariance, effective_number
+from judgebook.statistics.clusters import LEAST_DF, Covariance, crossed, effective_number, left_out, numbered
 
 OUT = Path(__file__).with_suffix(".csv")
 CONFIDENCE = 0.95
 Found = tuple[float, int, str]
+
+
+class Clustered:
+    """Means of samples and their covariance, as `clusters.clustered_covariance`, for many score vectors of one design.
+
+    Parameters
+    ----------
+    codes, weights : (n,)
+        Which sample a score belongs to, and how much it counts.
+    clusters : one or two (n,) arrays
+    """
+
+    def __init__(self, codes: np.ndarray, weights: np.ndarray, clusters: Sequence[np.ndarray]):
+        n, m = len(codes), int(codes.max()) + 1
+        self.codes, self.share = codes, weights / np.bincount(codes, weights, m)[codes]
+        self.to_means = sparse.csr_array((self.share, (np.arange(n), codes)), shape=(n, m))
+        kinds = [numbered(np.asarray(c)) for c in clusters]
+        self.kinds = [_Kind(codes, self.share, c, m) for c in kinds]
+        self.both = None
+        if len(kinds) == 2:
+            self.both = _Kind(codes, self.share, crossed(*kinds), m)
+        self.fewest = np.min([k.n_clusters for k in self.kinds], axis=0)
+        self.df = effective_number(codes, weights, kinds) - 1
+
+    def covariance(self, scores: np.ndarray) -> tuple[np.ndarray, Covariance]:
+        """(k, m) means and the covariance, of (k, m, m) parts, of (k, n) scores."""
+        means = scores @ self.to_means
+        contributions = (scores - means[:, self.codes]) * self.share
+        first, added = self.kinds[0].covariance(contributions), None
+        if self.both is not None:
+            added = self.kinds[1].covariance(contributions) - self.both.covariance(contributions)
+        alone = self.fewest < 2
+        first[:, alone] = first[:, :, alone] = np.nan
+        return means, Covariance(first, added)
+
+
+class _Kind:
+    """One kind of clusters: influence on each mean by cluster and sample."""
+
+    def __init__(self, codes: np.ndarray, share: np.ndarray, clusters: np.ndarray, m: int):
+        pairs = clusters.astype(np.int64) * m + codes
+        cell = numbered(pairs)
+        names = pairs[np.unique(cell, return_index=True)[1]]
+        self.m, self.cluster, self.sample = m, names // m, names % m
+        factor = left_out(np.bincount(cell, share))[cell]
+        self.to_cells = sparse.csr_array((factor, (np.arange(len(codes)), cell)))
+        self.n_clusters = np.bincount(self.sample, minlength=m)
+        self.factor = np.sqrt(np.maximum(self.n_clusters - 1, 0) / np.maximum(self.n_clusters, 1))
+        self.nested = len(names) == clusters.max() + 1  # each cluster has one sample: no covariances
+
+    def covariance(self, contributions: np.ndarray) -> np.ndarray:
+        sums, k = contributions @ self.to_cells, len(contributions)
+        out = np.zeros((k, self.m, self.m))
+        if self.nested:
+            to_samples = sparse.csr_array((np.ones(len(self.sample)), (np.arange(len(self.sample)), self.sample)),
+                                          shape=(len(self.sample), self.m))  # fmt: skip
+            out[:, range(self.m), range(self.m)] = sums**2 @ to_samples
+        else:
+            table = np.zeros((k, int(self.cluster.max()) + 1, self.m))
+            table[:, self.cluster, self.sample] = sums
+            out = table.transpose(0, 2, 1) @ table
+        return np.asarray(out * np.outer(self.factor, self.factor))
 
 
 def scores(codes: np.ndarray, dialogue: np.ndarray, person: np.ndarray, rng: np.random.Generator, k: int, taste: float,

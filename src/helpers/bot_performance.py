@@ -1,5 +1,7 @@
 """Notebook 07: how good are the systems?"""
 
+import pandas as pd
+
 from compendium.simulation import recovery
 from compendium.simulation.truth import truth
 from judgebook.annotations.population import modelled, populations
@@ -7,10 +9,12 @@ from judgebook.display.page import Section
 from judgebook.display.views import Prose, without_means
 from judgebook.questions.agreement.findings import misled
 from judgebook.questions.agreement.population import misleading
-from judgebook.questions.performance import analysis
+from judgebook.questions.performance import analysis, rates
 from judgebook.questions.performance.page import Sections
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
+from judgebook.study.labels import METHODS
+from judgebook.study.results import collect
 
 
 class Page(Sections):
@@ -38,6 +42,30 @@ class Page(Sections):
             sampling=self.sampling,
         )
         self.run.save_results(self.results)
+
+    def save(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Store estimates as published, a row each with `statistic` and what it is about. Returns the rows stored."""
+        rows = rows.assign(level=rows["method"].map(lambda method: METHODS[method].unit))
+        if "outcome" in rows:  # rates, means and shares of each system
+            rows = rows.assign(interval="independent", resample_unit=rows["level"])
+        self.results = analysis.marked(collect(self.results, rows))
+        self.run.save_results(self.results)
+        return rows
+
+    def who(self, corpus: str, group: str) -> str:
+        """What a caption begins with where there are several groups or corpora."""
+        places = self.judged[["corpus", "group"]].drop_duplicates()
+        names = [self.names.name(kind, key) for kind, key in (("corpus", corpus), ("group", group))]
+        told = [name for name, kind in zip(names, places, strict=True) if len(set(places[kind])) > 1]
+        return f"{', '.join(told)}: " if told else ""
+
+    def pooled(self, once: pd.DataFrame, of_systems: pd.DataFrame) -> pd.DataFrame:
+        """Rates of all of these systems together, of one annotation an item, over clusters; `of_systems` : of each."""
+        ranked = of_systems[["method", "label"]].drop_duplicates(), set(of_systems["system"])
+        parts = analysis.by_unit(once.drop(columns="sampling_weight", errors="ignore"), self.study.bootstrap.unit)
+        marks = ((unit, part[part["system"].isin(ranked[1])].merge(ranked[0])) for unit, part in parts)
+        every = (rates.clustered(part.assign(system="all"), unit=u, sampling=self.sampling) for u, part in marks)
+        return collect(*every)["rate"].drop(columns="interval").assign(system=None, summary="all")
 
     def findings(self) -> Section:
         yield from super().findings()

@@ -1,10 +1,22 @@
 """Notebook 08: does it matter who evaluates?"""
 
-from judgebook.display.names import display_names
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from judgebook.annotations.summary import in_scope, with_means
+from judgebook.display.names import DisplayNames, display_names
 from judgebook.questions.groups import analysis
 from judgebook.questions.groups.analysis import comparable
+from judgebook.questions.groups.effects import MANY_PAIRS, MOST_RESAMPLES, n_pairs
 from judgebook.questions.groups.page import GroupSections
 from judgebook.questions.performance.arrangement import best_first
+from judgebook.statistics import Sampling
+from judgebook.study.labels import METHODS
+from judgebook.study.results import collect
 
 
 class Page(GroupSections):
@@ -22,18 +34,11 @@ class Page(GroupSections):
         pick_seed: int | None,
     ) -> None:
         super().__init__(
-            "08_group_effects",
-            study,
-            run_id,
-            n_resamples=n_resamples,
-            n_permutations=n_permutations,
-            n_picks=n_picks,
-            margin=margin,
-            seed=seed,
-            permute_seed=permute_seed,
-            pick_seed=pick_seed,
-        )
+            "08_group_effects", study, run_id, n_resamples=n_resamples, n_permutations=n_permutations, n_picks=n_picks,
+            margin=margin, seed=seed, permute_seed=permute_seed, pick_seed=pick_seed,
+        )  # fmt: skip
         self.annotations = comparable(self.run.read("annotations"))
+        self.judged = with_means(self.annotations, self.labels)
         self.names = best_first(display_names(self.study, self.annotations), self.run)
         self.results, of_pairs = self.analysed(
             analysis.analyse_with_frames,
@@ -48,3 +53,60 @@ class Page(GroupSections):
         for name, frame in of_pairs.items():
             self.run.frame(frame, name)
         self.run.save_results(self.results)
+
+    def in_scope(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """`rows` without what the paper left out."""
+        out = self.study.scope
+        return in_scope(rows, dialogues=out.exclude_dialogues, sessions=out.exclude_sessions) if out else rows
+
+    def with_both(self, rows: pd.DataFrame) -> tuple[pd.DataFrame, DisplayNames]:
+        """`rows` of two groups in the order of figures, with the names of both in `group`; names that know these."""
+        found = sorted({*rows["group"], *rows["group_b"]}, key=lambda group: self.names.position("group", group))
+        both = {(a, b): " / ".join(self.names.name("group", g) for g in (a, b)) for a, b in combinations(found, 2)}
+        both |= {(b, a): title for (a, b), title in both.items()}
+        titles = self.names.titles | {"group": {title: title for title in both.values()}}
+        names, pairs = replace(self.names, titles=titles, colored={}), zip(rows["group"], rows["group_b"], strict=True)
+        return names.sort(rows.assign(group=[both[pair] for pair in pairs])), names
+
+    @cached_property
+    def published_sampling(self) -> Sampling:
+        """Of intervals as published: fewer resamples where pairs of systems are very many."""
+        n = self.sampling.n_resamples
+        return replace(self.sampling, n_resamples=min(n, MOST_RESAMPLES) if n_pairs(self.judged) > MANY_PAIRS else n)
+
+    def save(self, statistic: str, rows: pd.DataFrame, **keys: str | None) -> None:
+        """Store what was computed as published, a row each. keys : what tells these rows from others."""
+        same = {"statistic": statistic, "resample": "score", "resample_unit": "score within system and group"}
+        unit = rows["method"].map(lambda method: METHODS[method].unit)
+        self.results = collect(self.results, rows.assign(level=unit, **(same | keys)))
+        self.run.save_results(self.results)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Scores of systems in each of k samples: their number, mean, and sum of squared deviations, (k, systems) each."""
+
+    n: np.ndarray
+    mean: np.ndarray
+    squares: np.ndarray
+
+    def of(self, systems: np.ndarray) -> "Sample":
+        return Sample(self.n[:, systems], self.mean[:, systems], self.squares[:, systems])
+
+
+def samples(times: np.ndarray, kinds: pd.DataFrame, systems: list[str]) -> Sample:
+    """Sample of the scores that are drawn `times` (k, kinds). kinds : `system` and `score`, a row each.
+
+    Of scores that are all equal, rounding leaves no deviation.
+    """
+    mine = kinds["system"].to_numpy()[:, None] == np.array(systems, dtype=object)
+    x = kinds["score"].to_numpy(float)[:, None]
+    n, total, of_squares = times @ mine, times @ (mine * x), times @ (mine * x**2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        squares = of_squares - total**2 / n
+        return Sample(n, total / n, np.where(squares <= 1e-12 * of_squares, 0.0, squares))
+
+
+def at_once(systems: list[str]) -> int:
+    """How many resamples of the effects of all pairs of systems fit a processor's cache."""
+    return max(1, 200_000 // len(systems) ** 2)

@@ -42,12 +42,16 @@ class Page(NotebookPage):
             return rows[:0]
         return in_scope(rows, dialogues=left_out.exclude_dialogues, sessions=left_out.exclude_sessions)
 
-    def save(self, alphas: pd.DataFrame, **keys: str) -> None:
-        """Store alpha as published, from `items.each_label`. keys : what tells these rows from others."""
-        unit = alphas["method"].map(lambda method: METHODS[method].unit)
+    def save(self, estimates: pd.DataFrame, coefficient: str, **keys: str) -> None:
+        """Store a coefficient as published, from `items.each_label`. coefficient : its name; another than alpha is
+        stored as such, and compared with nothing. keys : what tells these rows from others."""
+        unit = estimates["method"].map(lambda method: METHODS[method].unit)
+        statistic = "alpha" if coefficient == "Krippendorff's alpha" else "published_coefficient"
         raters = f"first{self.iaa.first}" if self.iaa.first else "all"
         same = {"kind": "human", "resample": "item", "raters": raters, "seed": self.sampling.seed}
-        rows = alphas.assign(statistic="alpha", level=unit, resample_unit=unit, **(same | keys))
+        rows = estimates.assign(statistic=statistic, level=unit, resample_unit=unit, **(same | keys))
+        if statistic != "alpha":
+            rows["note"] = rows["note"].fillna(coefficient)
         self.results = collect(self.results, rows)
         self.run.save_results(self.results)
 

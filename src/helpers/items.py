@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
+
+from judgebook.annotations.dialogue_values import one_side
+from judgebook.statistics.intervals import generator
 
 #: a label as one group of people judged it
 CELL = ["corpus", "group", "method", "label"]
@@ -26,6 +30,24 @@ def by_people(judgements: pd.DataFrame) -> pd.DataFrame:
     rows["item"] = rows.groupby(about, dropna=False, sort=False).ngroup()
     again = rows["annotator_known"] & rows.duplicated(["item", "group", "annotator"])
     return rows[~again].reset_index(drop=True)
+
+
+def one_each(judgements: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """One random judgement of each item by a group, as the papers take; comparisons of two dialogues from one side.
+
+    judgements : `study.annotations()`, a row each. Each judgement of an item is as likely as any other. Whoever is
+    chosen for one item of a dialogue (or pair) and method is chosen for all of it that they judged.
+    """
+    about = ["group", "corpus", "method", "label", "dialogue", "turn", "dialogue_b"]
+    a, b = judgements["dialogue"], judgements["dialogue_b"]
+    turned = b.notna() & (b < a).fillna(False).astype(bool)
+    rows = judgements.assign(dialogue=a.where(~turned, b), dialogue_b=b.where(~turned, a))
+    of_person = [c for c in about if c not in ("label", "turn")] + ["annotator", "work_unit"]
+    person = rows.groupby(of_person, dropna=False).ngroup().to_numpy()
+    order = np.argsort(generator(seed, "pick", "0").random(len(rows))[person], kind="stable")
+    first = np.zeros(len(rows), dtype=bool)
+    first[order] = ~rows.iloc[order].duplicated(about).to_numpy()
+    return one_side(judgements[first])
 
 
 def each_label(

@@ -1,9 +1,9 @@
-"""Notebook 80: do our own tests and intervals perform as stated?"""
+"""Notebook 80: how often are the fit and intervals of alpha right in studies like this one?"""
 
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import without_means
-from judgebook.questions.operating_characteristics import analysis, figures, findings, tables
+from judgebook.questions.operating_characteristics import analysis, views
 from judgebook.questions.performance.arrangement import best_first
 
 
@@ -18,36 +18,23 @@ class Page(NotebookPage):
         self.results = self.analysed(
             analysis.analyse,
             self.annotations,
-            self.evaluated("dialogues"),
             self.labels,
             self.study.operating,
-            systems=list(self.study.systems),
             first=self.study.iaa.first,
             confidence=self.level,
             seed=self.study.seeds.permute,
-            pick=self.study.seeds.pick,
             unranked=self.study.unranked_systems,
-            families=self.study.quality_control.families,
-            metric_scores=self.run.read("metric_scores").drop(columns="study"),
+            declared=self.study.inference.annotators,
         )
         self.run.save_results(self.results)
 
     def findings(self) -> Section:
-        yield findings.findings(self.results, self.names, confidence=self.level, simulated=self.study.simulated)
-        yield findings.simulated_from(self.results, self.names, self.study.operating)
+        shown = self.results, self.names, self.study.operating
+        yield views.findings(*shown, confidence=self.level, simulated=self.study.simulated)
         yield without_means(self.annotations, self.labels)
 
-    def procedures(self) -> Section:
-        yield tables.procedures(self.results, self.names, self.level)
+    def fits(self) -> Section:
+        yield from views.fits(self.results, self.names, self.level)
 
-    def type_i_errors(self) -> Section:
-        yield from (figures.rejections(self.results, self.names), tables.rejections(self.results, self.names))
-
-    def coverage(self) -> Section:
-        yield from (figures.coverage(self.results, self.names, self.level), findings.alpha(self.results, self.level))
-
-    def questions(self) -> Section:
-        yield figures.questions(self.results, self.level)
-
-    def intervals(self) -> Section:
-        yield tables.intervals(self.results, self.names)
+    def alpha(self) -> Section:
+        yield views.alpha(self.results, self.names)

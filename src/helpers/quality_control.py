@@ -1,11 +1,17 @@
 """Notebook 10: which workers can be trusted, and do results replicate?"""
 
+from functools import cached_property
+
+import pandas as pd
+
 from compendium.published import verdicts
 from judgebook.display.names import display_names
+from judgebook.display.views import Plot
 from judgebook.questions.performance.arrangement import best_first
-from judgebook.questions.quality_control import analysis, worker_pairs, worker_summary, worker_tests
+from judgebook.questions.quality_control import analysis, figures, tables, worker_pairs, worker_summary, worker_tests
 from judgebook.questions.quality_control.crowd import crowd
 from judgebook.questions.quality_control.page import QualityControlSections
+from judgebook.study.results import collect
 
 
 class Page(QualityControlSections):
@@ -26,6 +32,10 @@ class Page(QualityControlSections):
             titles=self.names.titles["corpus"],
         )
         self.run.frame(self.people.workers, "workers")
+        judged = worker_tests.of_the_method(annotations, control)
+        self.judged = judged[judged["corpus"].isin(self.people.corpora)]
+        titles = tables.label_titles(self.names, self.people)
+        self.titles = {label: titles[label] for label in tables.overall_first(titles, self.names)}
         self.lengths = analysis.text_lengths(self.people, self.run.read("dialogues"))
         self.pairs = worker_pairs.pairs(self.people, facts)
         self.results = self.analysed(
@@ -39,5 +49,23 @@ class Page(QualityControlSections):
             sampling=self.sampling,
         )
         self.run.save_results(self.results)
-        self.cells = verdicts.compared(self.results, self.run.key, self.run.notebook)
-        self.run.frame(self.cells.drop(columns=["entry", "ci_low", "ci_high"]), "cells")
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """Printed numbers with ours and a verdict."""
+        found = verdicts.compared(self.results, self.run.key, self.run.notebook)
+        self.run.frame(found.drop(columns=["entry", "ci_low", "ci_high"]), "cells")
+        return found
+
+    def p_values(self, workers: pd.DataFrame) -> Plot:
+        """Distribution of workers' p-values. workers : corpus, p, passed."""
+        return figures.p_values(workers, self.people)
+
+    def matrices(self, tests: pd.DataFrame) -> Plot | None:
+        """p-values of systems (rows) against others (columns), a panel for each run. tests : a row for each pair."""
+        return figures.significance(tests, self.names, self.people)
+
+    def save(self, *rows: pd.DataFrame) -> None:
+        """Store estimates as published. rows : with their statistic and what each is of."""
+        self.results = collect(self.results, *rows)
+        self.run.save_results(self.results)

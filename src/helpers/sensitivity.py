@@ -1,16 +1,22 @@
 """Notebook 05: does a label distinguish systems?"""
 
-from compendium.simulation import recovery
-from compendium.simulation.truth import truth
+import pandas as pd
+
+from judgebook.annotations.families import adjust_rows
 from judgebook.annotations.summary import with_means
 from judgebook.display.names import display_names
 from judgebook.display.page import Section
-from judgebook.display.views import Prose, without_means
+from judgebook.display.views import without_means
 from judgebook.questions.performance.arrangement import in_order
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
-from judgebook.questions.sensitivity import analysis, findings, judged_groups
+from judgebook.questions.sensitivity import findings, judged_groups
+from judgebook.questions.sensitivity.analysis import of_group
+from judgebook.questions.sensitivity.judged_groups import JudgedGroup
 from judgebook.questions.sensitivity.page import SensitivitySections
+from judgebook.questions.sensitivity.shown import who
+from judgebook.study.labels import METHODS
+from judgebook.study.results import Results, collect, mark_primary
 
 
 class Page(SensitivitySections):
@@ -22,15 +28,47 @@ class Page(SensitivitySections):
         self.annotations = of_those_who_passed(self.everybody, self.labels, control, self.study.quality_control)
         names = display_names(self.study, self.annotations)
         self.names = in_order(names, self.study, self.run.read("annotations"), self.fits)
-        systems = self.names.systems(without=[control, *self.study.unranked_systems])
-        scored = with_means(self.annotations, self.labels)
-        self.judged = judged_groups.groups(scored, systems=systems, pick_seed=self.study.seeds.pick)
-        self.results = self.analysed(analysis.analyse, self.judged, self.options, draw_seed=self.study.seeds.downsample)
+        self.systems = self.names.systems(without=[control, *self.study.unranked_systems])
+        self.scored, self.methods, self.results = with_means(self.annotations, self.labels), list(METHODS), Results()
+        self.judged = judged_groups.groups(self.scored, systems=self.systems, pick_seed=self.study.seeds.pick)
+
+    def save(self, statistic: str, rows: pd.DataFrame) -> None:
+        """Store rows as published, of tests (`system_difference`), numbers of pairs or type I errors. Where all
+        dialogues were tested, p is adjusted within a label (Holm), too."""
+        frame = collect(rows.assign(statistic=statistic))[statistic]
+        unit, note = frame["method"].map(lambda method: METHODS[method].unit), frame["note"]
+        if statistic == "system_difference":
+            every, of_turns = frame["sample"].isna(), "takes turns of a dialogue as independent"
+            adjusted = adjust_rows(frame, ["corpus", "group", "method", "label", "sample"], "systems of one label")
+            frame = adjusted.assign(resample_unit=unit, note=note.mask(every & (unit == "turn"), of_turns))
+            frame.loc[~every, ["p_adjusted", "family"]] = None
+        elif statistic == "null_rejection":
+            nothing = note.mask(frame["n"] == 0, "no run had anything to compare")
+            frame = frame.assign(resample_unit="run", ci_kind="exact_bound", note=nothing)
+        frame["level"] = "system" if statistic == "n_significant" else unit
+        self.results = collect(self.results, frame.assign(statistic=statistic))
+        # reports answer by the fits
+        self.results = mark_primary(self.results, system_difference=self.results["system_difference"].iloc[:0])
         self.run.save_results(self.results)
 
+    def of(self, one: JudgedGroup, alpha: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Numbers of pairs of one group, in draws or, where there are none, on all dialogues; and type I errors."""
+        found = of_group(self.results, one)
+        of_draws = found["n_significant"]["n_dialogues"].notna() == bool(one.draw_size(self.options.n_dialogues))
+        return found["n_significant"][of_draws], found.select("null_rejection", alpha=alpha)
+
+    def who(self, corpus: str, group: str) -> str:
+        """What a caption begins with where there are several groups or corpora."""
+        one = next(one for one in self.judged if (one.corpus, one.group) == (corpus, group))
+        return f"{name}: " if (name := who(one, self.judged, self.names)) else ""
+
+    @property
+    def split(self) -> list[tuple[str, str]]:
+        """The group that judged most labels, of each corpus, where dialogues have no weights."""
+        first = {one.corpus: one for one in reversed(self.judged)}
+        return [(one.corpus, one.group) for one in reversed(first.values()) if not one.weighted]
+
     def findings(self) -> Section:
-        yield findings.findings(*self._inputs, self.options)
+        yield findings.findings(*self._inputs)
         yield who_counts(self.everybody, self.annotations, self.study.control_system)
         yield without_means(self.annotations, self.labels)
-        if self.study.simulate:
-            yield Prose(recovery.of_sensitivity(self.shown, truth(self.study.simulate)))

@@ -71,5 +71,7 @@ class Page(CoverageSections):
             level=models["target"].map({target: design.level for target, design in self.targets.designs.items()}),
         )
         rows = [same.assign(statistic=names[name], estimate=values) for name, values in given.items()]
+        if maximised == "search_criterion":
+            rows = [part.assign(note=criterion) for part in rows]
         self.results = collect(self.results, pd.concat(rows).dropna(subset="estimate"))
         self.run.save_results(self.results)

@@ -1,10 +1,20 @@
 """Notebook 11: compare or rate, per turn or per dialogue?"""
 
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from helpers.win_rates import by_pair
+from helpers.working_time import ratings
 from judgebook.display.names import display_names
 from judgebook.questions.performance.arrangement import best_first
-from judgebook.questions.techniques import analysis, effective_rates, messages, sittings, turn_marks
+from judgebook.questions.techniques import analysis, effective_rates, hours, messages, sittings, turn_marks
 from judgebook.questions.techniques.page import TechniqueSections
-from judgebook.study.results import collect
+from judgebook.questions.techniques.question import Technique
+from judgebook.study.results import collect, where
 
 
 class Page(TechniqueSections):
@@ -20,11 +30,12 @@ class Page(TechniqueSections):
         facts = self.run.read("dialogue_facts")
         self.data = sittings.gather(annotations, facts, techniques, labels, systems, options)
         self.turned = turn_marks.gather(annotations, self.data, labels, systems, options)
+        self.pairings = self.turned.pairings(labels, options.final_rating)
         judged = self.analysed(
             analysis.analyse,
             self.data,
             self.turned,
-            labels,
+            self.pairings,
             options,
             run_seed=self.study.seeds.permute,
             sampling=self.sampling,
@@ -42,3 +53,61 @@ class Page(TechniqueSections):
             self.study, annotations, technique=kinds["technique"], dimension=kinds["dimension"], pair=kinds["pair"]
         )
         self.names = best_first(names, self.run)
+
+    @cached_property
+    def techniques(self) -> dict[str, Technique]:
+        """What they are: methods that are only judged turn by turn, and those that are compared."""
+        return self.turned.data.techniques | self.data.techniques
+
+    @cached_property
+    def alone(self) -> list[str]:
+        """The techniques that show one system at a time."""
+        return [t for t, spec in self.techniques.items() if not sittings.pairwise(spec.method)]
+
+    @cached_property
+    def marks(self) -> dict[str, pd.DataFrame]:
+        """The judgements of each technique; see `sittings.marks`."""
+        return {t: sittings.marks(data, t) for data in (self.turned.data, self.data) for t in data.techniques}
+
+    @cached_property
+    def contests(self) -> list[hours.Contest]:
+        """Two systems each under a technique that is timed, or an average of several."""
+        averages = self.study.techniques.average
+        return list(hours.contests(self.data, self.results["technique_seconds"], averages))
+
+    def single_ratings(
+        self, contest: hours.Contest, counts: Mapping[str, pd.DataFrame]
+    ) -> tuple[list[np.ndarray], float]:
+        """Ratings of either system of a contest, or of the first compared with the second; how many a conversation has.
+
+        An average of techniques (Smith et al. 2022, appendix G) has a value a conversation.
+        """
+        head, technique = contest.head, contest.head["technique"]
+        if technique not in counts:
+            return [np.repeat(x.values, x.counts.astype(int)) for x in (contest.a, contest.b) if x], 1.0
+        linear = self.techniques[technique].rate == "linear"
+        rows = where(counts[technique], **{c: head[c] for c in ("corpus", "group", "label")})
+        ((_, sides),) = by_pair(technique, rows, [(head["system"], head["system_b"])])
+        samples = [ratings(side, linear=linear) for side in sides]
+        conversations = [len(side[["dialogue", "dialogue_b"]].drop_duplicates()) for side in sides]
+        return samples, float(np.mean([len(x) / n for x, n in zip(samples, conversations, strict=True)]))
+
+    def with_overall(self, chunks: list[dict[str, Any]]) -> pd.DataFrame:
+        """Rows of `chunk_sd` with their means over labels, where there are several."""
+        minutes, few = self.study.techniques.chunk_minutes, "fewer than two full parts"
+        rows = pd.DataFrame(chunks, columns=None if chunks else ["label", "estimate"]).assign(note=few)
+        if len(set(rows["label"])) > 1:
+            key = ["technique", "corpus", "group", "system", "system_b", "of"]
+            means = rows.groupby(key, sort=False, as_index=False).agg(estimate=("estimate", "mean"), n=("n", "sum"))
+            means = means.assign(label=sittings.OVERALL, note=f"{few} of every label")
+            rows = pd.concat([rows, means], ignore_index=True)
+        return rows.assign(note=rows["note"].where(rows["estimate"].isna(), None), minutes=minutes)
+
+    def save(self, statistic: str, rows: pd.DataFrame) -> None:
+        """Store estimates as published. rows : one each, with what it is of."""
+        if len(rows) and "technique" in rows:
+            method = rows["technique"].map({t: spec.method for t, spec in self.techniques.items()})
+            level = rows["technique"].isin(self.alone).map({True: "dialogue", False: "pair"})
+            rows = pd.DataFrame({"method": method, "level": level}).assign(**rows)
+        self.results = collect(self.results, rows.assign(statistic=statistic))
+        self.run.save_results(self.results)

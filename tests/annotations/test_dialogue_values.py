@@ -15,6 +15,12 @@ def study():
     return annotations, picked, talked, values.dialogue_values(picked)
 
 
+def own_values(of_dialogues, talked):
+    """Those that an interactor gave to a dialogue of their own."""
+    own = of_dialogues["annotator"] == of_dialogues["dialogue"].map(talked)
+    return of_dialogues[own.fillna(False).to_numpy(bool)]
+
+
 def test_annotations_of_an_item_count_together_as_much_as_another_item():
     rows = [("d1", "a", 1.0), ("d1", "a", 4.0), ("d1", "a", 2.0)]
     frame = ratings(rows, method="turn_likert").assign(turn=[0, 0, 1], dialogue_b=None, system_b=None, session="s1")
@@ -60,7 +66,7 @@ def test_a_dialogue_judged_twice_in_part_is_not_repeated(study):
 
 def test_dialogue_design_predicts_the_interactors_own_rating(study):
     _, picked, talked, found = study
-    own = values.own_values(found, talked)
+    own = own_values(found, talked)
     assert set(own["group"]) == {"own"}
     target = own[own["method"] == "dialogue_likert"]
     design = values.dialogue_design(found[found["group"] == "ext"], target, talked)
@@ -74,7 +80,7 @@ def test_dialogue_design_predicts_the_interactors_own_rating(study):
 
 def test_comparative_design_points_the_same_way_everywhere(study):
     _, picked, talked, found = study
-    own = values.own_values(found, talked)
+    own = own_values(found, talked)
     target = own[own["method"] == "comparative"]
     design = values.comparative_design(found[found["group"] == "ext"], target, talked)
     chosen = target[target["value"] != 0].sort_values(["dialogue", "dialogue_b"], ignore_index=True)
@@ -92,7 +98,7 @@ def test_comparative_design_points_the_same_way_everywhere(study):
 
 def test_the_order_shown_turns_pairs(study):
     _, _, talked, found = study
-    own = values.own_values(found, talked)
+    own = own_values(found, talked)
     target, ext = own[own["method"] == "comparative"], found[found["group"] == "ext"]
     plain = values.comparative_design(ext, target, talked)
     late = pd.Series(1, index=target["dialogue"]).combine_first(pd.Series(0, index=target["dialogue_b"]))
@@ -103,7 +109,7 @@ def test_the_order_shown_turns_pairs(study):
 
 def test_unknown_people_leave_sessions_then_dialogues_as_clusters(study):
     _, _, talked, found = study
-    target = values.own_values(found, talked).query("method == 'dialogue_likert'")
+    target = own_values(found, talked).query("method == 'dialogue_likert'")
     ext = found[found["group"] == "ext"]
     assert values.dialogue_design(ext, target).unit == "session"
     assert values.dialogue_design(ext, target.assign(session=None)).unit == "dialogue"
@@ -112,7 +118,7 @@ def test_unknown_people_leave_sessions_then_dialogues_as_clusters(study):
 def test_pairs_that_share_a_dialogue_are_one_cluster(study):
     """On either side, and through others; without people or sessions nothing else is known of them."""
     _, _, talked, found = study
-    target = values.own_values(found, talked).query("method == 'comparative' and value != 0").assign(session=None)
+    target = own_values(found, talked).query("method == 'comparative' and value != 0").assign(session=None)
     ext = found[found["group"] == "ext"]
     design = values.comparative_design(ext, target)
     assert design.clusters.tolist() == sorted(target["dialogue"])
@@ -127,7 +133,7 @@ def test_pairs_that_share_a_dialogue_are_one_cluster(study):
 
 def test_what_is_not_one_target_is_refused(study):
     _, _, talked, found = study
-    own = values.own_values(found, talked)
+    own = own_values(found, talked)
     with pytest.raises(ValueError, match="expected one, found"):
         values.dialogue_design(found, own[own["method"] == "dialogue_likert"])
     with pytest.raises(ValueError, match="no rows"):
@@ -150,7 +156,7 @@ def test_who_judged_and_who_talked_by_hand():
     with pytest.raises(ValueError, match="corpus: expected one, found main, other"):
         values.interactors(pd.concat([talks, talks.assign(corpus="other")]))
     judged = pd.DataFrame({"dialogue": ["d1", "d1", "d2", "d3"], "annotator": ["P", "Q", "P", "P"]})
-    assert values.own_values(judged, values.interactors(talks)).index.tolist() == [0]
+    assert own_values(judged, values.interactors(talks)).index.tolist() == [0]
 
 
 def test_a_design_is_cut_by_rows():

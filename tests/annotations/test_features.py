@@ -109,12 +109,6 @@ def test_quality_can_be_predicted_and_systems_compared_from_enough_dialogues(tmp
         assert (found[name] is None) if reason is None else found[name].startswith(reason)
 
 
-@pytest.mark.parametrize(("n", "enough"), [(14, False), (16, True)])
-def test_samples_are_drawn_from_systems_of_eight_dialogues(tmp_path, n, enough):
-    found = studies.read(tmp_path, INTERACTED, my_csv=chats(n)).profile["features"]
-    assert (found["drawable"] is None) == enough
-
-
 def test_quality_control_and_metrics_want_a_label_that_says_which_way_is_better(tmp_path):
     yaml = studies.LONG.replace("labels:", "control_system: B\nlabels:").replace(
         "columns: {", "metrics: {m: m}\n    columns: {"

@@ -1,6 +1,5 @@
 """Counts, text lengths and the data-set card: by hand, and against printed numbers."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -65,32 +64,6 @@ def checked(frame):
     """The rows, after a look whether they can be stored."""
     fold(collect(frame), study="s", notebook="n")
     return frame
-
-
-def test_counts_by_hand():
-    out = checked(collection.counts(MARKS))
-    assert by_what(out, method="behavior") == {
-        "dialogues": 2,
-        "turns": 3,
-        "labels": 1,
-        "items": 3,
-        "annotations": 4,
-        "annotators": 2,
-        "work_units": pytest.approx(np.nan, nan_ok=True),
-        "once": 1,
-        "twice": 1,
-        "more": 0,
-    }
-    pairs = by_what(out, method="comparative", group="g")
-    assert [pairs[k] for k in ("dialogues", "pairs", "annotations", "annotators")] == [2, 1, 3, 3]
-    assert [pairs[k] for k in ("once", "twice", "more")] == [0, 0, 1]
-
-
-def test_positions_are_not_counted_as_people():
-    out = collection.counts(MARKS.assign(annotator_known=False))
-    people = out[out["what"] == "annotators"]
-    assert people["estimate"].isna().all()
-    assert (people["note"] == "raters are positions").all()
 
 
 def test_pilots_and_gold_units_are_not_the_evaluation():

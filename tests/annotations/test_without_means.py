@@ -1,4 +1,4 @@
-"""Labels of several answers without order have no mean: what notebooks 05, 07, 08 and 80 leave out, and say so."""
+"""Labels of several answers without order have no mean: what notebooks 05, 07 and 08 leave out, and say so."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,6 @@ from judgebook.annotations.summary import with_means
 from judgebook.questions.groups import analysis as groups
 from judgebook.questions.groups.analysis import comparable
 from judgebook.questions.groups.question import GroupEffects
-from judgebook.questions.operating_characteristics import analysis as characteristics
 from judgebook.questions.performance import analysis as performance
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
@@ -59,14 +58,10 @@ def test_yes_and_no_has_a_mean_and_three_answers_have_none(both):
     assert with_means(plain["annotations"], plain_labels) is plain["annotations"]
 
 
-def test_performance_and_simulations_leave_it_out_and_agreement_does_not(both):
+def test_performance_leaves_it_out(both):
     frames, labels, _ = both[0]
     marks = frames["annotations"]
     assert set(performance.chosen(marks, (), labels)["label"]) == {"fluent", "polite"}
-    options = {"systems": ["A", "B"], "first": None, "pick": 1}
-    material = characteristics.simulation_input(marks, frames["dialogues"], labels, **options)
-    assert set(material.all_values["label"]) == {"fluent", "polite"}
-    assert {r.label.id for r in material.twice} == set(marks["label"])
 
 
 @pytest.mark.verify
@@ -88,6 +83,6 @@ def test_groups_have_alphas_of_the_label_and_nothing_else(both):
 def test_a_study_of_such_labels_alone_is_told_why(tmp_path):
     yaml = YAML.replace("  fluent: {scale: [1, 5]}\n", "").replace('  polite: {categories: ["no", "yes"]}\n', "")
     profile = studies.read(tmp_path, yaml, my_csv=table("tone")).profile
-    for feature in ("scored_systems", "comparable_systems", "groups", "metrics", "drawable"):
+    for feature in ("scored_systems", "comparable_systems", "groups", "metrics"):
         assert profile["features"][feature] == NO_MEANS
     assert profile["features"]["repeated"] is None

@@ -8,7 +8,6 @@ depend on: the same figure is not drawn again. `fixtures/boxes.py` says what is 
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -87,10 +86,8 @@ def of_sensitivity(size: Size) -> Iterator[Plot]:
     drawn = made("system_difference", size, **given, test="student", sample="draw", n_dialogues=32)
     drawn = drawn.assign(p_value=rng.uniform(0, 1, len(drawn)) ** 3)
     fits = made("contrast", size, **given)
-    errors = made("null_rejection", size, odd=False, high=0.3, test="student", alpha=0.05, n_dialogues=32)
-    results = collect(drawn, fits.assign(p_adjusted=rng.uniform(0, 1, len(fits))), errors)
+    results = collect(drawn, fits.assign(p_adjusted=rng.uniform(0, 1, len(fits))))
     yield from flat(shown.each(sensitivity.significance, results, judged, names, "significance"))
-    yield from flat(shown.each(partial(sensitivity.type_i_errors, n_runs=1000), results, judged, names, "errors"))
 
 
 def of_agreement(size: Size) -> Iterator[Plot]:

@@ -51,7 +51,6 @@ def of_groups(size: Size) -> Iterator[Plot]:
     within = made("alpha", size, resample="dialogue", **agreed)
     results = collect(
         between("group_difference", resample="session", effect="d"),
-        between("group_difference", resample="score", effect="d", scope="paper", pick="paper"),
         between("group_difference_null", exchange="judgement", point=["mean", "q95"]),
         tests.assign(p_value=0.03, p_adjusted=rng.uniform(0, 0.1, len(tests))),
         between("group_difference_debiased", scale="root"),

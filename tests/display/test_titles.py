@@ -31,8 +31,8 @@ def board(low, high):
     return leaderboard.title(Order(rows.assign(part="First"), "likert", ""), NAMES)
 
 
-def of_verdicts(*verdicts, equivalence=True):
-    return groups.title(pd.DataFrame({"verdict": verdicts}), equivalence=equivalence)
+def of_verdicts(*verdicts):
+    return groups.title(pd.DataFrame({"verdict": verdicts}))
 
 
 class People:
@@ -86,7 +86,7 @@ def titled():
             "2 of 4 differences between groups are significant for these annotators; 2 are shown",
         ),
         (of_verdicts(*[of_groups.UNDECIDED] * 3), "None of 3 differences between groups is significant for these"),
-        (of_verdicts(of_groups.UNDECIDED, equivalence=False), "The groups are not shown to differ"),
+        (of_verdicts(of_groups.UNDECIDED), "The groups are not shown to differ"),
         (repeated(0.8), "Means of systems in Run 1 are replicated in Run 2: r = 0.90 [0.80, 0.97]"),
         (repeated(-0.1), "Means of systems in Run 1 are not shown to be replicated in Run 2"),
         (
@@ -131,14 +131,12 @@ def test_titles_say_what_is_shown():
     assert [title for title, begins in titled() if not begins and title] == []
 
 
-TEAM = {"judge": "GPT-5", "helps": True, "share": 0.4}
 PASSAGES = [
     ("fragility", "curves", {"n": 4, "always": 0}, "None of 4 differences is significant under every"),
     ("over_time", "means", {"n": 0, "named": 0}, "Changes of systems cannot be distinguished from those of annotators"),
     ("planning", "map", {"n": 3, "found": 0, "power": 0.8}, "On none of the 3 labels shown does any design find the"),
-    ("planning", "split", {"teams": [TEAM, TEAM | {"helps": None}]}, "A model is recommended beside people for 1 of 2"),
     ("collection", "coverage", {"once": [0.2, 0.4], "twice": [0]}, "Of what could be judged, 20% to 40% was judged,"),
-    ("operating_characteristics", "rejections", {"n": 3, "above": 2, "nominal": 0.05}, "2 of 3 tests find differences"),
+    ("operating_characteristics", "fits", {"n": 3, "kept": 2}, "The fit keeps 2 of 3 nominal rates in studies"),
 ]
 
 

@@ -1,15 +1,19 @@
 """Helpers are plain functions, and a page for each notebook: short, and spelled out."""
 
 import ast
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from fixtures.project_copy import ROOT
 from scipy import stats
 
-from helpers.bootstrap import bca
+from helpers import iaa
+from helpers.bootstrap import bca, resampled
 from helpers.iaa import coincidences, squared_differences
 from judgebook.statistics.intervals import Replicates
+from judgebook.study.results import collect
 
 LINES, OF_A_FUNCTION = 120, 40
 MODULES = sorted(p for p in (ROOT / "src" / "helpers").glob("*.py") if p.stem != "__init__")
@@ -47,6 +51,21 @@ def test_bca_equals_the_kernel_on_the_same_draws_and_scipy_on_others(seed):
     assert ours == pytest.approx([kernel.estimate, kernel.low, kernel.high], abs=1e-9)
 
 
+def test_bca_of_several_samples_equals_the_kernel_on_the_same_draws():
+    values, times, sample = np.array([0.0, 1, 2, 0, 4]), np.array([20, 12, 5, 9, 3]), np.array([0, 0, 0, 1, 1])
+
+    def difference(weights):
+        first, second = ((weights * (sample == i)) @ values / weights[:, sample == i].sum(axis=1) for i in (0, 1))
+        return first - second
+
+    found, drawn = bca(difference, times, 4000, 1, sample=sample), resampled(times, sample, 4000, 1)
+    assert (drawn[:, 3:].sum(axis=1) == 12).all()
+    estimate, draws, without = (difference(w)[:, None] for w in (times[None], drawn, times - np.eye(5)))
+    kernel = Replicates(estimate[0], draws, without, times, sample, "item", 49, True, 2).interval(expanded=False)
+    ours = [found[name] for name in ("estimate", "ci_low", "ci_high")]
+    assert ours == pytest.approx([kernel.estimate, kernel.low, kernel.high], abs=1e-9)
+
+
 def test_bca_says_why_there_is_no_interval():
     with np.errstate(invalid="ignore"):
         undefined = bca(lambda w: np.where(w[:, 0] > 0, 1.0 * w[:, 0], np.nan), np.array([1, 1]), 1000, 1)
@@ -64,3 +83,17 @@ def test_coincidences_of_krippendorff_2011():
     n_c = np.array([[2.0, 4, 2]])
     # between neighbouring values lie half of the judgements of either
     assert squared_differences("ordinal", np.arange(3), n_c)[0].tolist() == [[0, 9, 36], [9, 0, 9], [36, 9, 0]]
+
+
+@pytest.mark.parametrize(
+    ("coefficient", "statistic"), [("Krippendorff's alpha", "alpha"), ("Percent agreement", "published_coefficient")]
+)
+def test_another_coefficient_is_not_stored_as_alpha(coefficient, statistic):
+    rows = pd.DataFrame(
+        {"method": ["turn_likert"], "label": ["quality"], "estimate": [0.5], "measurement": ["ordinal"], "note": [None]}
+    )
+    page = SimpleNamespace(iaa=SimpleNamespace(first=2), sampling=SimpleNamespace(seed=1), results=collect())
+    page.run = SimpleNamespace(save_results=lambda results: None)
+    iaa.Page.save(page, rows, coefficient)
+    assert [*page.results] == [statistic]
+    assert page.results[statistic]["note"].dropna().tolist() == [coefficient] * (statistic != "alpha")

@@ -10,8 +10,11 @@ from fixtures.notebook_code import functions
 from fixtures.reference import REGRESSION as r_values
 from fixtures.reference import REGRESSION_DATA as data
 
+from compendium.simulation import study as simulate
 from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY
 from judgebook.annotations.summary import evaluated, with_means
+from judgebook.questions.techniques import sittings, turn_marks, turn_ratings
+from judgebook.questions.techniques.same_winner import ratio
 from judgebook.questions.validity import targets
 from judgebook.sources import build
 from judgebook.statistics import Sampling, logit, subsets
@@ -188,3 +191,44 @@ def test_fits_of_a_public_study_are_those_of_kernels(alone, coverage, raw_data, 
             x, y, _ = coverage.predictors(design, method)
             if coverage.enough(x, y, coverage.MODELS[target]):
                 same_as_the_kernel(coverage, x, y, coverage.MODELS[target], study.coverage.beam)
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("name", ["demo", "fed"])
+def test_rates_and_coefficients_of_turns_are_those_of_kernels(name, raw_data, tmp_path, monkeypatch):
+    study = params.load(name)
+    monkeypatch.setenv("COMPENDIUM_RAW", str(tmp_path if study.simulated else raw_data))
+    if study.simulated:
+        simulate.write(study, tmp_path / name)
+    frames, options, labels = build.build(study).frames, study.techniques, study.label_list()
+    rows = frames["annotations"] if options.compare else evaluated(frames["annotations"])
+    given = (labels, list(study.systems) or sorted(set(rows["system"])), options)
+    chosen = options.compare or sittings.by_method(rows, labels)
+    data = sittings.gather(rows, frames["dialogue_facts"], chosen, *given)
+    turned = turn_marks.gather(rows, data, *given)
+    sides = {"CELL": ["corpus", "group", "label"], "SIDES": ["system", "system_b"]}
+    cells = SimpleNamespace(**functions("11_technique_comparison", **sides))
+    for source, technique in [(x, technique) for x in (data, turned.data) for technique in x.techniques]:
+        spec, kernel = source.techniques[technique], source.sittings[technique]
+        counts = cells.count(sittings.marks(source, technique), spec.turns)
+        if source.compares(technique):
+            won, of = [*cells.won_of_all(counts, spec.rate).values()][-1]
+            value = (2 * won / of - 1) * counts["direction"]
+        else:
+            value = cells.value(counts, spec.rate)
+        assert len(value) > 0
+        np.testing.assert_allclose(np.sort(value), np.sort(kernel["value"]), atol=1e-9)
+        share = cells.share_won(counts, counts["won"], counts["n"], 100, seed=1)["estimate"]
+        how = {"n_resamples": 100, "confidence": 0.95, "rng": np.random.default_rng(1)}
+        wins = kernel["won"].where(
+            kernel["label"].map(lambda x, t=technique: data.direction(t, x)) >= 0, kernel["lost"]
+        )
+        assert share == pytest.approx(
+            ratio(kernel, wins.to_numpy(), kernel["n"].to_numpy(), **how)["estimate"], abs=1e-9
+        )
+    pairings = turned.pairings(labels, options.final_rating)
+    assert pairings
+    for pairing in pairings:
+        found = cells.coefficients(pairing.rows, pairing.turns)[["estimate", "ci_low", "ci_high"]].to_numpy(float)
+        x, y = pairing.rows[pairing.turns].to_numpy(float), pairing.rows["rating"].to_numpy(float)
+        np.testing.assert_allclose(found, np.column_stack(turn_ratings.coefficients(x, y)), atol=1e-9)

@@ -194,6 +194,16 @@ def test_changed_data_reach_what_reads_them_and_what_is_gone_leaves_nothing(proj
 
 
 @pytest.mark.verify
+def test_pictures_stay_beside_a_page_that_is_made_anew(project):
+    """Another notebook's title changes the navigation of all pages, but no picture, to which the report has links."""
+    picture = project.out("reports", "tiny", "files", "01_counts_line.svg")
+    for title in ("Once", "Twice"):
+        project.notebook("03_extra", title=title)
+        assert project.run("--study", "tiny").returncode == 0
+        assert title in project.out("reports", "tiny", "01_counts.html").read_text()
+        assert picture.is_file()
+
+
 def test_lost_and_altered_outputs_are_made_again(project):
     """And the same result stops what follows a changed notebook. A dry run says so before, and writes nothing."""
     project.out("data", "processed", "tiny", "results", "03_extra.csv").write_text("edited by hand\n")

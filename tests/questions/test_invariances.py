@@ -18,10 +18,12 @@ import pandas as pd
 import pytest
 from fixtures import changed_studies as changes
 from fixtures.changed_studies import Told
+from fixtures.notebook_cells import published_rates, published_tests
 from fixtures.odd_names import odd
 
 from judgebook.annotations.population import populations
 from judgebook.annotations.summary import with_directions, with_means
+from judgebook.display.names import display_names
 from judgebook.questions.agreement import analysis as agreement
 from judgebook.questions.collection import analysis as collection
 from judgebook.questions.design import analysis as design
@@ -34,8 +36,6 @@ from judgebook.questions.moderation import analysis as moderation
 from judgebook.questions.moderation import preferences
 from judgebook.questions.performance import analysis as performance
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
-from judgebook.questions.sensitivity import analysis as sensitivity
-from judgebook.questions.sensitivity import judged_groups
 from judgebook.questions.techniques import analysis as techniques
 from judgebook.questions.techniques import sittings, turn_marks
 from judgebook.questions.validity import analysis as validity
@@ -50,15 +50,14 @@ FEW = Sampling(n_resamples=100, confidence=0.95, seed=1)
 
 def agreement_of(told: Told) -> Results:
     iaa, study = told.study.iaa, told.study
-    given = {"first": iaa.first, "scope": study.scope, "unit": study.bootstrap.unit, "people_resamples": 20}
+    given = {"first": iaa.first, "unit": study.bootstrap.unit, "people_resamples": 20}
     return agreement.analyse(told["annotations"], told.labels, sampling=FEW, **given)
 
 
 def sensitivity_of(told: Told) -> Results:
     scored = with_means(told.passed, told.labels)
-    judged = judged_groups.groups(scored, systems=told.systems, pick_seed=1)
     options = told.study.sensitivity.model_copy(update={"n_draws": 20, "null_runs": 5})
-    return sensitivity.analyse(judged, options, draw_seed=1)
+    return published_tests(scored, display_names(told.study, scored), told.systems, options).saved
 
 
 def performance_of(told: Told) -> Results:
@@ -66,7 +65,8 @@ def performance_of(told: Told) -> Results:
     judged = performance.chosen(told.passed, unranked, told.labels)
     judged = performance.with_interactors(judged, told["dialogues"])
     given = {"people": populations(judged), "n_picks": 100, "pick_seed": 1}
-    return performance.analyse(judged, told.labels, unranked, sampling=FEW, **given)
+    found = performance.analyse(judged, told.labels, unranked, sampling=FEW, **given)
+    return published_rates(judged, display_names(told.study, judged), FEW, found, unranked).saved
 
 
 def groups_of(told: Told) -> Results:
@@ -87,7 +87,8 @@ def techniques_of(told: Told) -> Results:
     chosen = sittings.by_method(rows, labels)
     data = sittings.gather(rows, told["dialogue_facts"], chosen, labels, told.systems, options)
     turned = turn_marks.gather(rows, data, labels, told.systems, options)
-    return techniques.analyse(data, turned, labels, options, run_seed=1, sampling=FEW)
+    pairings = turned.pairings(labels, options.final_rating)
+    return techniques.analyse(data, turned, pairings, options, run_seed=1, sampling=FEW)
 
 
 def moderation_of(told: Told) -> Results:
@@ -198,8 +199,7 @@ MOVES = (
             "sensitivity": ("n_significant", "null_rejection", "system_difference"),
             "performance": ("mean interval=(independent|picks)", "rate interval=(independent|picks)", "rate_summary",
                    "share interval=(independent|picks)"),
-            "groups": ("alpha raters=one_each", "group_difference resample=score",
-                       "mean_absolute_effect resample=score"),
+            "groups": ("alpha raters=one_each",),
             "fragility": ("choice_effect", "hangs_on", "specification ratings=pick", "specification_share"),
         },
     ),
@@ -232,8 +232,7 @@ MOVES = (
         INTERVAL,
         {
             "agreement": ("alpha", "raw_agreement"),
-            "groups": ("alpha", "group_difference resample=score", "mean_absolute_effect resample=score"),
-            "techniques": ("technique_score",),
+            "groups": ("alpha",),
         },
     ),
     Moves(
@@ -270,15 +269,11 @@ SIGNED = dict.fromkeys(
     ),
     negated,
 )
-#: what becomes of an estimate and its interval where two systems change places
-OTHER_FIRST = SIGNED | dict.fromkeys(("effective_win_rate", "technique_win_rate"), lambda x: 1 - x)
-MEANS = ("mean", "level", "judge_rate", "technique_score")
+MEANS = ("mean", "level", "judge_rate")
 #: change -> statistic -> what becomes of an estimate and its interval; of means by what the label's scale adds up to
 BECOMES: dict[str, dict[str, Callable[[pd.Series], pd.Series]]] = {
     "shifted": dict.fromkeys((*MEANS, "mean_raw"), lambda x: x + 10),
-    "turned": SIGNED
-    | dict.fromkeys(MEANS, lambda x: 6 - x)
-    | dict.fromkeys(("rate_change", "called_different"), negated),
+    "turned": SIGNED | dict.fromkeys(MEANS, lambda x: 6 - x) | {"rate_change": negated},
 }
 
 
@@ -317,7 +312,7 @@ def other_first(rows: pd.DataFrame) -> pd.DataFrame:
         ],
         dtype=bool,
     )
-    out = become(rows, swapped, OTHER_FIRST)
+    out = become(rows, swapped, SIGNED)
     out.loc[swapped, ["system", "system_b"]] = names[swapped][:, ::-1]
     return out
 

@@ -1,4 +1,4 @@
-"""Where every table, figure and procedure of the papers is answered: `data/published/elements.yaml` as a page.
+"""Where tables, figures, procedures and statements of the papers are answered, `data/published/elements.yaml` as page.
 
 The registry names places as `study/notebook#section`, which is one address in reports and in the gallery, or as
 `docs/page#section`, for what a command does.
@@ -52,7 +52,7 @@ Link = Callable[[str, str, str], str]
 
 
 class Element(Section):
-    """A table, a figure or a procedure of a paper."""
+    """A table, a figure, a procedure or a statement of a paper."""
 
     place: str = Field(description="where it is in the paper: a table, a figure or a section")
     what: str = Field(description="what it shows, in a few words")
@@ -63,6 +63,7 @@ class Element(Section):
     )
     instead: str = Field("", description="what is shown in its place, where that is something else")
     note: str = Field("", description="what is not there, and why")
+    later: bool = Field(False, description="a statement or a detail, not on the first list")
 
     @field_validator("where")
     @classmethod
@@ -132,6 +133,8 @@ def page(papers: dict[str, list[Element]], titles: dict[str, str], link: Link) -
     for name, elements in [*((titles[p], e) for p, e in papers.items()), ("**All**", every)]:
         counts.append(f"| {name} | {' | '.join(str(sum(e.status == s for e in elements)) for s in shown)} |")
     parts = [f"# {TITLE}", _PHRASES.say("elements", n=len(every), counts=_counts(every)), "\n".join(counts)]
+    if first := [e for e in every if not e.later]:
+        parts.append(_PHRASES.say("compared", first=_counts(first), now=_counts(every)))
     parts += [_PHRASES.say("statuses", statuses=[s for s in shown if s in EXPLAINED], titles=STATUSES)]
     for paper, elements in papers.items():
         parts += [f"## {titles[paper]}", "\n".join(_table(elements, link))]
@@ -139,9 +142,10 @@ def page(papers: dict[str, list[Element]], titles: dict[str, str], link: Link) -
 
 
 def _counts(elements: Iterable[Element]) -> dict[str, int]:
-    """How many elements a page answers, how many a command, and how many in part."""
+    """How many elements a page answers, how many a command, how many in part; in how many something is computed."""
     of = Counter(e.status for e in elements)
-    return {"answered": of["real"] + of["printed"], "command": of["command"], "partly": of["partly"]}
+    answered = {"answered": of["real"] + of["printed"], "command": of["command"], "partly": of["partly"]}
+    return answered | {"computed": of.total() - of["design"]}
 
 
 def _table(elements: list[Element], link: Link) -> Iterator[str]:

@@ -108,12 +108,6 @@ def interactors(dialogues: Dialogues) -> pd.Series:
     return dialogues.drop_duplicates("dialogue").set_index("dialogue")["interactor"]
 
 
-def own_values(values: DialogueValues, interactor: pd.Series) -> DialogueValues:
-    """The rows of `values` that are an interactor's judgement of a dialogue of their own."""
-    mine = values["dialogue"].map(interactor)
-    return values[(values["annotator"] == mine).fillna(False).to_numpy(dtype=bool)]
-
-
 def all_own(annotations: Annotations, dialogues: Dialogues) -> bool:
     """Whether everybody judged only dialogues of their own, so that nobody else can judge what they did."""
     if annotations.empty or "interactor" not in dialogues or not annotations["annotator_known"].all():

@@ -26,8 +26,6 @@ Frames = dict[str, pd.DataFrame]
 MIN_DIALOGUES = 5
 #: dialogues with a target and predictors below which notebooks 04 and 06 are not run
 MIN_RATED = 10
-#: dialogues of a system below which notebook 80 has nothing to draw from (as in `operating_characteristics`)
-MIN_DRAWN = 8
 #: periods below which notebook 18 is not run
 MIN_PERIODS = 3
 ACROSS = "It compares the results of other studies."
@@ -160,17 +158,6 @@ def _comparable_systems(frames: Frames, study: Study) -> str | None:
     return _reason((enough >= 2).any(), f"No two systems have {MIN_DIALOGUES} judged dialogues each.")
 
 
-def _drawable(frames: Frames, study: Study) -> str | None:
-    """A system with dialogues enough, judged by one method of one group, to stand for a population to draw from."""
-    people = _scored(evaluated(_human(frames)), study)
-    if people.empty and len(_human(frames)):
-        return NO_MEANS
-    by = ["corpus", "group", "method", "system"]
-    most = people.drop_duplicates([*by, "dialogue"]).groupby(by, observed=True).size().max()
-    reason = f"No system has {MIN_DRAWN} judged dialogues: too few to simulate samples from."
-    return _reason(len(people) and most >= MIN_DRAWN, reason)
-
-
 def _groups(frames: Frames, study: Study) -> str | None:
     marks, key = _scored(frames["annotations"], study), ["corpus", "method", "label", "group"]
     if marks.empty:
@@ -284,7 +271,6 @@ FEATURES: dict[str, Callable[[Frames, Study], str | None]] = {
     "techniques": _techniques,
     "predictable_quality": _predictable_quality,
     "comparable_systems": _comparable_systems,
-    "drawable": _drawable,
     "groups": _groups,
     "metrics": _metrics,
     "judges": _judges,

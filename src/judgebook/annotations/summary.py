@@ -28,7 +28,6 @@ _ITEM = ["label", "dialogue", "turn", "dialogue_b"]
 _EVALUATION = ["corpus", "group", "method"]
 #: columns on how judgements were made, on which neither agreement nor the performance of systems depends
 CIRCUMSTANCES = ("study", "seconds", "completed_at", "period", "first_shown", "reason")
-_AMOUNTS = ["annotator", "annotator_known", "work_unit", "context"]
 
 
 def evaluated(frame: Annotations) -> Annotations:
@@ -127,26 +126,6 @@ def in_scope(
     return annotations[~out]
 
 
-def counts(annotations: Annotations) -> pd.DataFrame:
-    """How much was annotated, by corpus, group, method and kind of annotator.
-
-    `count` rows, `what` being: dialogues, pairs (comparisons only), turns (where turns are judged), labels, items (a
-    label of a turn, dialogue or pair), contexts (where they are known), annotations, annotators (missing where raters
-    are positions), work_units, and once, twice, more: dialogues (pairs) by the number of annotations of their most
-    often judged item. Rows without a method count over all methods: dialogues, annotations, annotators, work_units.
-    """
-    rows = []
-    annotations = annotations[[*_PART, *_ITEM, *_AMOUNTS]]  # groups are copies, of these alone
-    for (corpus, group, kind, method), part in annotations.groupby(_PART, sort=False):
-        keys = {"corpus": corpus, "group": group, "method": method, "level": METHODS[method].unit}
-        rows += [keys | row for row in _amounts(part, METHODS[method].unit, kind)]
-    for (corpus, group, kind), part in annotations.groupby(_PART[:3], sort=False):
-        keys = {"corpus": corpus, "group": group, "method": None, "level": None}
-        whole = ("dialogues", "annotations", "annotators", "work_units")
-        rows += [keys | row for row in _amounts(part, "", kind) if row["what"] in whole]
-    return pd.DataFrame(rows).assign(statistic="count")
-
-
 def comparisons(annotations: Annotations) -> pd.DataFrame:
     """How many comparisons each system is in, by corpus, group, method and kind of annotator: `count` rows."""
     pairs, rows = annotations[annotations["dialogue_b"].notna()], []
@@ -162,31 +141,6 @@ def comparisons(annotations: Annotations) -> pd.DataFrame:
         met = pd.concat([part["system"], part["system_b"]]).value_counts(sort=False)
         rows += [keys | {"statistic": "count", "system": system, "estimate": n} for system, n in met.items()]
     return pd.DataFrame(rows)
-
-
-def _amounts(part: pd.DataFrame, unit: str, kind: str) -> list[dict[str, object]]:
-    items = part.groupby(_ITEM, dropna=False, sort=False).size()
-    pairs = ["dialogue", "dialogue_b"]
-    times = items.groupby(pairs, dropna=False, sort=False).max()
-    known = part["annotator_known"].all()
-    out = [
-        ("dialogues", len(distinct(part["dialogue"], part["dialogue_b"])), None),
-        ("labels", part["label"].nunique(), None),
-        ("items", len(items), None),
-        ("annotations", len(part), None),
-        ("annotators", part["annotator"].nunique() if known else np.nan, None if known else "raters are positions"),
-        ("work_units", part["work_unit"].nunique() or np.nan, None if part["work_unit"].any() else "not recorded"),
-        ("once", int((times == 1).sum()), None),
-        ("twice", int((times == 2).sum()), None),
-        ("more", int((times > 2).sum()), None),
-    ]
-    if unit == "turn":
-        out.insert(1, ("turns", len(part.drop_duplicates(["dialogue", "turn"])), None))
-    if unit == "pair":
-        out.insert(1, ("pairs", len(part.drop_duplicates(pairs)), None))
-    if unit and part["context"].notna().any():
-        out.insert(1, ("contexts", part["context"].nunique(), None))
-    return [{"what": what, "kind": kind, "estimate": n, "note": note} for what, n, note in out]
 
 
 def utterances(dialogues: Dialogues) -> pd.DataFrame:

@@ -21,6 +21,8 @@ from math import inf, nan
 import numpy as np
 from scipy.special import chdtr, chdtri, ndtri, stdtr
 
+from judgebook.statistics.multiplicity import tiers
+
 #: draws of the normal part, and of posterior orders
 DRAWS = 40_000
 #: points that stand for the distribution of the largest difference where variances are estimated
@@ -181,17 +183,12 @@ class Levels:
         return 1 + (-self.posterior).argsort(axis=1).argsort(axis=1).mean(axis=0)
 
     def tiers(self, confidence: float = 0.95) -> np.ndarray:
-        """(s,) from 1: the first has the highest and all that cannot be told from it, the next the highest of the rest
-        and all of these that cannot be told from that, and so on."""
+        """(s,) from 1, of systems that cannot be told from the highest in their tier (`multiplicity.tiers`)."""
         d = self.differences(confidence)
-        apart = np.zeros((len(self), len(self)), dtype=bool)
-        apart[d.first, d.second] = apart[d.second, d.first] = d.decided
+        apart = {frozenset(pair) for pair in np.stack([d.first, d.second], axis=1)[d.decided].tolist()}
         tier, order = np.zeros(len(self), dtype=int), np.argsort(-self.estimates, kind="stable")
-        for number in range(1, len(self) + 1):
-            rest = order[tier[order] == 0]
-            if not len(rest):
-                break
-            tier[rest[~apart[rest[0], rest]]] = number
+        for number, systems in enumerate(tiers(order.tolist(), apart), start=1):
+            tier[systems] = number
         return tier
 
     def reversed(self) -> Levels:

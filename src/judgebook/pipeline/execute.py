@@ -196,8 +196,9 @@ class Runner:
         if outcome.state != "done":
             return Status(outcome.state, outcome.message, outcome.seconds)
         study = self.studies[job.node.study]
+        written = {*job.node.outputs()} if job.node.listed else set()
         for path, stamp in _stamps(job.before).items():
-            if stamp == job.before[path]:
+            if stamp == job.before[path] and path not in written:
                 path.unlink()
         if job.node.recorded:
             outputs = _stamps(job.node.outputs())

@@ -63,7 +63,8 @@ class Node:
     """after : nodes of the study that come first. soft : runs even if they failed. parts : what the outcome depends on,
     by name. skip : why the node is left out, or None. work, argument : a function of `worker` or `pages` and what gives
     its argument. seconds : approximate run time. recorded : whether it is up to date until something changes; else it
-    runs each time, and no run knows of its outputs. first : it and what it needs go before all others."""
+    runs each time, and no run knows of its outputs. first : it and what it needs go before all others. listed :
+    `outputs` says what it writes, not what is there: a link to an unchanged file is not outdated."""
 
     study: str
     name: str
@@ -78,6 +79,7 @@ class Node:
     seconds: float = 1.0
     recorded: bool = True
     first: bool = False
+    listed: bool = False
 
     @property
     def key(self) -> tuple[str, str]:

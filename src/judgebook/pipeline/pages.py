@@ -119,6 +119,7 @@ class Pages:
             lambda: None if self.has_page(name) else "no result",
             soft=True,
             quiet=True,
+            listed=True,
         )
 
     def _page_job(self, name: str) -> page_jobs.PageJob:

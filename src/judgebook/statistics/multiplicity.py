@@ -10,6 +10,9 @@ family is the set a reader would select from: the pairs of systems of one label,
 
 from __future__ import annotations
 
+from collections.abc import Collection, Hashable, Sequence
+from typing import Any
+
 import numpy as np
 from scipy.special import stdtrit
 
@@ -95,3 +98,13 @@ def simultaneous_ranks(values: np.ndarray, apart: np.ndarray) -> tuple[np.ndarra
     larger = np.bincount(np.where(first, j, i), apart, m)
     smaller = np.bincount(np.where(first, i, j), apart, m)
     return 1.0 + np.sum(values > values[:, None] + 1e-12, axis=1), 1.0 + larger, m - smaller
+
+
+def tiers(order: Sequence[Hashable], apart: Collection[frozenset[Any]]) -> list[list[Any]]:
+    """What is in `order`, the best first, in tiers: the first and all that are not apart from it, then the next of the
+    rest and all of these that are not apart from that, and so on. apart : pairs."""
+    rest, out = list(order), []
+    while rest:
+        out.append([one for one in rest if frozenset((one, rest[0])) not in apart])
+        rest = [one for one in rest if one not in out[-1]]
+    return out

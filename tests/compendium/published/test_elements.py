@@ -58,8 +58,10 @@ def test_another_target_and_half_of_the_techniques_are_in_part():
     for given in ({"instead": "other people"}, {"covers": "2 of 5 techniques"}):
         with pytest.raises(ValueError, match="`real`, but"):
             elements.Element(place="p", what="w", status="real", where=["s/n"], **given)
-    counted = Counter(e.status for _, e in EVERY if e.status != "design")
+    counted, later = (Counter(e.status for _, e in EVERY if e.status != "design" and e.later == at) for at in (0, 1))
     assert counted == {"real": 28, "printed": 22, "command": 6, "partly": 27, "simulated": 5, "missing": 2}
+    assert later == {"printed": 4, "command": 2, "partly": 7, "missing": 2}
+    assert "56 of the 90 on the first list, and 62 of all 105 now" in committed.papers()
 
 
 def test_the_committed_page_is_that_of_the_registry():

@@ -314,7 +314,7 @@ class TestMappings:
             assert e.study is None or not params.load(e.study).simulated
             assert set(e.beside) <= set(params.names())
             assert e.notebook in notebooks
-            for name in [e.where["statistic"]] if "statistic" in e.where else ["unit_minutes", "own_cost"]:
+            for name in [e.where["statistic"]] if "statistic" in e.where else ["published_minutes", "own_cost"]:
                 spec = statistics()[name]
                 sides = {d for d in (e.panel, e.row, e.column) if d}
                 assert set(e.keys) | (sides - {*IDS, "statistic", "groups"}) <= set(spec.keys), e.cells

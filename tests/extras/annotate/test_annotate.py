@@ -319,8 +319,8 @@ def test_of_dialogues_drawn_for_pairs_all_of_a_session_or_context_are_kept(share
         for s in "abcd"
     ]
     frame = pd.DataFrame(rows).assign(turn=0, user_text="u", system_text="r")
-    drawn = pages.chosen(frame, None, 5, 1, pairs=True)
+    drawn = pages.chosen(frame, 5, 1, pairs=True)
     assert drawn["system"].value_counts().to_dict() == dict.fromkeys("abcd", 5)
     assert len(pages.bundles(drawn, "comparative")) == 5 * 6
-    apart = pages.chosen(frame.assign(session=None), None, 5, 1)
+    apart = pages.chosen(frame.assign(session=None), 5, 1)
     assert apart["system"].value_counts().to_dict() == dict.fromkeys("abcd", 5)

@@ -61,7 +61,7 @@ CSV = "chat,bot,worker,what,rating,reply\n" + "\n".join(ROWS) + "\n"
 def bundled(root, monkeypatch, study, **how):
     monkeypatch.setenv("COMPENDIUM_OUT", str(root))
     assert writing.command(study, Manifest(study).data, {}, judgements=True, say=lambda line: None, **how) == 0
-    return root / "bundles" / (study if how.get("folder") else f"{study}.zip")
+    return root / "bundles" / f"{study}.zip"
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,8 @@ def made(tmp_path_factory):
     world = run_all(root / "out", [studies.write(root, YAML, my_csv=CSV)], [*LESS[:1]], only=["00", "07"])
     assert world.code == 0, world.said
     with pytest.MonkeyPatch.context() as patch:
-        return bundled(root / "out", patch, "mine", folder=True)
+        shutil.unpack_archive(bundled(root / "out", patch, "mine"), root / "made")
+    return root / "made"
 
 
 @pytest.fixture
@@ -95,7 +96,7 @@ def test_only_two_notebooks_are_excused_where_texts_are_left_out():
 
 @pytest.mark.verify
 def test_what_was_changed_is_found_and_what_cannot_come_out_is_said(copy):
-    """A judgement and a sentence; numbers of a notebook that is not here, and those of no other; other source."""
+    """A judgement and a sentence; numbers of a notebook that is not here, and those of no other; another version."""
     path = copy / FOLDER / "annotations.csv"
     marks = pd.read_csv(path)
     marks.loc[0, "score"] = 1 if marks.loc[0, "score"] > 1 else 5
@@ -104,9 +105,8 @@ def test_what_was_changed_is_found_and_what_cannot_come_out_is_said(copy):
     page.write_text(page.read_text().replace("</main>", "<p>Everybody loves A.</p></main>"))
     results = pd.read_parquet(copy / "results" / "07_bot_performance.parquet").iloc[:2]
     results.to_parquet(copy / "results" / "98_own.parquet")
-    source = json.loads((copy / software.SOURCE).read_text())
-    del source["files"]["src/judgebook/project.py"]
-    (copy / software.SOURCE).write_text(json.dumps(source | {"version": "0.1"}))
+    packages = json.loads((copy / software.PACKAGES).read_text())
+    (copy / software.PACKAGES).write_text(json.dumps(packages | {"judgebook": "0.1"}))
     verdict = verifying.verify(copy)
     assert verdict.code == 1
     assert replace(verdict, failed={}).code == 3
@@ -114,7 +114,7 @@ def test_what_was_changed_is_found_and_what_cannot_come_out_is_said(copy):
     assert {one.where for one in verdict.failed["results"]} == {"00_build_annotations", "07_bot_performance"}
     own = [why for why, one in verdict.impossible["results"] if one.where == "98_own"]
     assert own == ["its notebook is not part of this installation"] * 2
-    assert any("version 0.1, here" in line and "src/judgebook/project.py" in line for line in verdict.remarks)
+    assert any("version 0.1 of judgebook, here is" in line for line in verdict.remarks)
 
 
 @pytest.mark.verify
@@ -172,12 +172,12 @@ def test_a_notebook_that_needs_a_skipped_one_is_asked_for_where_the_run_asked_fo
         ),
         (
             lambda folder: (folder / "report/index.html").write_bytes(b"<p>\xff</p>"),
-            "text in UTF-8, found the byte 0xff",
+            "damaged: index.html cannot be read: .*byte 0xff",
         ),
         (lambda folder: (folder / "params/mine.yaml").write_text("- a"), "its settings cannot be read: .*found a list"),
         (
             lambda folder: (folder / "results" / "07_bot_performance.parquet").write_bytes(b"PAR1"),
-            r"07_bot_performance.parquet: expected a table \(Parquet\), found",
+            "damaged: 07_bot_performance.parquet cannot be read: ",
         ),
         (lambda folder: (folder / "report" / "index.html").unlink(), "not whole: report/index.html missing"),
     ],

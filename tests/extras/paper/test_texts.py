@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,9 +11,7 @@ import pytest
 from fixtures import made_annotations
 
 from judgebook.display.names import display_names
-from judgebook.display.text import span
-from judgebook.extras.paper import analysis, files, findings, found, pairs, references
-from judgebook.questions.agreement import population
+from judgebook.extras.paper import analysis, files, findings, pairs, references
 from judgebook.questions.agreement.analysis import alpha_table
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
@@ -89,8 +88,8 @@ def said_methods(m):
     return findings.joined(findings.methods(m))
 
 
-def said_results(m):
-    return findings.joined(found.results(m))
+def answer(key, verdict="certain"):
+    return SimpleNamespace(key=key, verdict=verdict, question="Which?", sentence="A is 0.5 [0.1, 0.9] points ahead.")
 
 
 def test_exclusions_are_counted(material):
@@ -108,19 +107,10 @@ def test_exclusions_are_counted(material):
     assert "Exclusions" not in said_methods(material)
 
 
-def test_values_are_those_of_the_results(material):
-    text = said_results(material)
-    rows = population.primary(material.of("03"))
-    assert f"has medians over labels of {span(rows['estimate'])} in 2 evaluator groups" in text
-    assert r"Over 2 labels, System \$A\$ is the first of 3 systems and has a chance of 88% of being the best" in text
-    assert "Its lead over the second (C, third) is 0.25 [−0.50, 1.00] SD, over the last (B\\_b) 0.75 [0.50," in text
-    assert "the CI of its rank is 1 to 2." in text
-    assert "1 of 3 comparisons of two systems (1 label) is decided" in text
-    assert "2 pairs are shown to be equivalent within ±1.1 points" in text, "those that the first page calls so"
-    assert "excludes 0, and are equivalent where it lies within ±1.1 points." in said_methods(material)
-    assert "detects differences of 0.62 points (scale 1 to 5)" in text
-    assert "Experts: alpha with people is 0.25 [0.12, 0.38]. It is lower than among people (95% CI" in text
-    assert "the winning rate is 0.75, which suffices" in text
+def test_results_are_the_answers_of_the_first_page():
+    told = files.results([answer("order"), answer("labels", "not_run"), answer("cost"), answer("40_own")])
+    assert list(told) == ["order", "40_own"]
+    assert told["order"] == r"**Which?** A is 0.5 \[0.1, 0.9\] points ahead."
 
 
 def test_each_pair_of_systems_has_a_sentence_with_unit_interval_and_population(material):
@@ -145,20 +135,17 @@ def test_each_pair_of_systems_has_a_sentence_with_unit_interval_and_population(m
 
 
 def test_only_what_ran_is_said_and_cited(material):
-    methods, results = said_methods(material), said_results(material)
-    entries = files.works(material, methods, results)
-    cited = references.cited(methods + results)
-    assert set(cited) <= set(entries)
+    methods = said_methods(material)
+    entries = files.works(material, methods)
+    assert set(references.cited(methods)) <= set(entries)
     assert {"krippendorff2019", "bates2015", "hothorn2008", "calderon2025", "small_data"} <= set(entries)
-    assert not {"mcfadden1974", "davidson1970", "deutsch2021", "mann1947"} & set(entries)
+    assert not {"davidson1970", "mann1947"} & set(entries)
+    assert "excludes 0, and are equivalent where it lies within ±1.1 points." in methods
     bare = analysis.Material(material.study, material.scores, {}, material.names, MADE)
     assert references.cited(said_methods(bare)) == ["small_data", "small_report_2026", "harris2020", "virtanen2020"]
-    assert said_results(bare).strip() == ""
 
 
 def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeypatch):
-    from types import SimpleNamespace
-
     from matplotlib.figure import Figure
 
     from judgebook.display import tables
@@ -170,9 +157,10 @@ def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeyp
     for suffix in ("pdf", "png"):
         Figure().savefig(tmp_path / f"03_iaa_alpha.{suffix}")
     html, captions = ["<table><tr><td>1</td></tr></table>"], {"03_iaa_alpha": "Points: α & `more_`."}
-    page = files.write(material, tmp_path / "paper", tmp_path.glob("03*"), ["03_iaa_alpha"], html, captions)
+    shown = tmp_path.glob("03*"), ["03_iaa_alpha"], html, captions, [answer("order")]
+    page = files.write(material, tmp_path / "paper", *shown)
     made = {p.name for p in (tmp_path / "paper").iterdir()}
-    assert {"pairs.md", "table_agreement.tex", "03_iaa_alpha.tex", "03_iaa_alpha.pdf"} <= made
+    assert {"pairs.md", "03_iaa_alpha.tex", "03_iaa_alpha.pdf"} <= made
     assert ("tables.docx" in made) == (shutil.which("pandoc") is not None)
     assert not references.cited(page)
     tex = (tmp_path / "paper" / "report.tex").read_text(encoding="utf-8")

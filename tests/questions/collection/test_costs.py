@@ -1,11 +1,17 @@
 """Time and cost: by hand, against the printed Tables 9 and 10 of Finch et al. 2023, and by simulation."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
+from fixtures.notebook_cells import as_published
+from fixtures.notebook_code import functions
 
 from compendium.published import numbers as published
+from judgebook.display.names import DisplayNames
 from judgebook.questions.collection import costs
+from judgebook.questions.collection.question import Costs
 from judgebook.study import schema
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import collect, fold
@@ -47,9 +53,12 @@ def table_10():
     return published.load("finch2023", "Table 10").pivot_table(index="row", columns="column", values="value")
 
 
+PRICES = functions("02_collection_stats", page=SimpleNamespace(costs=Costs()))["prices"]
+
+
 def money_range(ti, units):
     """Smallest and largest throughput and cost that minutes printed with two decimals allow."""
-    ends = [costs.money(ti + d, units, 20) for d in (-0.005, 0.005)]
+    ends = [PRICES(ti + d, units, np.nan) for d in (-0.005, 0.005)]
     return {k: (min(e[k] for e in ends), max(e[k] for e in ends)) for k in ("throughput", "estimated_cost")}
 
 
@@ -78,7 +87,7 @@ def test_own_cost_of_table_10_follows_from_the_payments_of_table_9():
     }
     assert len(behavior) == 8
     for row, (payment, printed_terms) in payments.items():
-        own = costs.money(1, ROWS[row][1], 20, payment)["own_cost"]
+        own = PRICES(1, ROWS[row][1], payment)["own_cost"]
         rounding = 0.005 * printed_terms * ROWS[row][1]
         assert abs(own - table_10().at[row, "oc"]) <= rounding + 0.005, row
 
@@ -155,6 +164,28 @@ def test_the_interval_of_a_sum_covers_at_the_nominal_rate():
     assert 0.94 < covered < 0.985  # the parts cover at least 95 %, here 96.4 %; Monte Carlo error 0.005
 
 
+def page(times, annotations=MARKS, **options):
+    """What the cells of the notebook ask of a page."""
+    names = DisplayNames({}, {kind: {} for kind in ("corpus", "group", "method", "system")})
+    made = {"times": times, "annotations": annotations, "labels": LABEL_SETS["abc_eval"], "names": names}
+    return made | {"costs": Costs(**options), "no_payment": "The YAML states no payment."}
+
+
+def test_counts_by_hand():
+    marks = MARKS.assign(annotator_known=MARKS["group"] == "g")
+    found = as_published("02_collection_stats", **page(pd.DataFrame(columns=["corpus", "group", "method"]), marks))
+    rows = found.saved["count"]
+    rows = rows[rows["estimate"].notna()]
+    n = {
+        key: dict(zip(x["what"], x["estimate"], strict=True))
+        for key, x in rows.groupby(["group", "method"], dropna=False)
+    }
+    assert n["g", "behavior"] == dict(
+        dialogues=2, annotations=4, annotators=2, once=1, twice=0, more=1, labels=1, items=2
+    ) | {"turns": 2}
+    assert "not known" in found.shown[-1].text
+
+
 def test_costs_add_up_tasks_and_name_what_is_missing():
     times = pd.DataFrame(
         {
@@ -168,11 +199,19 @@ def test_costs_add_up_tasks_and_name_what_is_missing():
         }
     )
     medians = collect(costs.medians(times))["median_minutes"]
-    plan = {"hourly_rate": 20, "planned_dialogues": 400}
     payments = {"g": {"behavior": {"antisocial": 0.44, "transitions": 1.87}, "comparative": 1.43}}
     final = {"behavior": ["ignore"]}
-    found = collect(costs.costs(medians, LABEL_SETS["abc_eval"], **plan, payments=payments, final_labels=final))
+    kernel = collect(costs.unit_minutes(medians, LABEL_SETS["abc_eval"], final))
+    cells = as_published("02_collection_stats", **page(times, payments=payments, final_labels=final))
+    found = collect(kernel, cells.saved)
     fold(found, study="s", notebook="n")
+    both = (found[s].set_index(["method", "tasks"])["estimate"] for s in ("unit_minutes", "published_minutes"))
+    pd.testing.assert_series_equal(*both, rtol=1e-9)
+    longest = ("return minutes.median()", "return minutes.max()")
+    other = as_published("02_collection_stats", longest, **page(times, payments=payments, final_labels=final))
+    assert other.saved["published_minutes"]["estimate"].iloc[0] == 7
+    for text, shown in (("behavior: 7.00 minutes", other.shown), ("behavior: 6.00 minutes", cells.shown)):
+        assert text in shown[-1].text
 
     def value(statistic, method, tasks="all"):
         (row,) = found.select(statistic, method=method, tasks=tasks).to_dict("records")

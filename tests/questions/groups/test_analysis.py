@@ -6,8 +6,7 @@ import pytest
 from fixtures.made_annotations import comparisons, judged_twice, numbered, study
 
 from judgebook.questions.agreement import analysis as agreement
-from judgebook.questions.agreement.library_check import largest_differences
-from judgebook.questions.groups import analysis, library_check
+from judgebook.questions.groups import analysis
 from judgebook.questions.groups.alphas import alpha_between, alpha_within
 from judgebook.questions.groups.analysis import comparable, group_counts
 from judgebook.questions.groups.conclusions import QUESTIONS, VERDICTS, counted
@@ -71,11 +70,6 @@ def test_a_group_that_sees_one_system_differently_is_found(results):
     assert found["exceeds"].tolist() == [False, True, True]
 
 
-def test_effect_sizes_are_those_of_the_libraries(three, results):
-    compared = library_check.compare(three, results, RUN["pick_seed"])
-    assert largest_differences(compared) == {"pingouin": (3, pytest.approx(0, abs=1e-12))}  # a mean of each group
-
-
 @pytest.mark.verify
 def test_one_comparison_of_each_group_gives_reasons_and_no_crash():
     """Two systems, one pair, and a group that saw a tie: no effect, no test, no conclusion; each row says why."""
@@ -85,8 +79,6 @@ def test_one_comparison_of_each_group_gives_reasons_and_no_crash():
     for rows in found.values():
         assert rows.loc[rows["estimate"].isna(), "note"].notna().all()
     assert analysis.differences(found, 0.95)["verdict"].tolist() == ["no test"]
-    # one group has an effect size: its only comparison was won
-    assert largest_differences(library_check.compare(frame, found, 123)) == {"statsmodels": (1, 0.0)}
 
 
 def test_verdicts():

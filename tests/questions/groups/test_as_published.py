@@ -1,17 +1,24 @@
 """The pick of the authors' code, and the printed values of Finch et al. 2024 from the raw files."""
 
 import random
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from fixtures.made_annotations import comparisons, judged_twice, numbered
+from fixtures.notebook_cells import as_published as cells_of
 
 from compendium.published import numbers, verdicts
+from helpers.group_effects import Page
 from judgebook.annotations import picks
+from judgebook.annotations.summary import in_scope
+from judgebook.display.names import display_names
 from judgebook.questions.groups import analysis
 from judgebook.questions.groups.alphas import alpha_within
 from judgebook.questions.groups.analysis import as_published, comparable, group_counts
+from judgebook.questions.groups.effects import label_scores, over_pairs, unit_sums
 from judgebook.sources import build
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
@@ -71,14 +78,30 @@ def raw(raw_data):
     return comparable(annotations[annotations["group"].isin(["dev_x", "stu_x"])])
 
 
+def page(study, raw):
+    """What the cells of the notebook ask of a page."""
+    left_out, names = study.scope, display_names(study, raw)
+    inside = {"dialogues": left_out.exclude_dialogues, "sessions": left_out.exclude_sessions}
+    made = {"study": study, "judged": raw, "in_scope": lambda rows: in_scope(rows, **inside), "names": names}
+    made |= {"with_both": partial(Page.with_both, SimpleNamespace(names=names))}
+    return made | {"published_sampling": Sampling(100, 0.95, 1)}
+
+
 @pytest.fixture(scope="module")
-def results(raw):
+def published(raw):
+    """What the notebook's cells store, and show."""
+    return cells_of("08_group_effects", **page(params.load("finch2024"), raw))
+
+
+@pytest.fixture(scope="module")
+def results(raw, published):
     """What corresponds to printed values, on all data and on the paper's scope."""
     labels, sampling, study = LABEL_SETS["abc_eval"], Sampling(100, 0.95, 1), params.load("finch2024")
     options = study.group_effects.model_copy(update={"n_permutations": 99})
     seeds = {"pick_seed": 123, "permute_seed": 1}
     printed = as_published(raw, labels, options, study.scope, numbers.load("finch2024"), sampling=sampling, **seeds)
-    return analysis._adjusted(collect(*printed, alpha_within(raw, labels, sampling), group_counts(raw)))
+    effects = [rows.assign(statistic=name, resample="score") for name, rows in published.saved.items()]
+    return analysis._adjusted(collect(*printed, *effects, alpha_within(raw, labels, sampling), group_counts(raw)))
 
 
 @pytest.fixture(scope="module")
@@ -104,3 +127,23 @@ class TestPrintedValues:
         assert set(fitted["verdict"]) == {"match_fitted"}
         pairwise = cells[(cells["element"] == "Table 4") & (cells["panel"] == "pairwise")]
         assert set(pairwise.loc[pairwise["column"].isin(["dev_x", "stu_x"]), "verdict"]) == {"match_fitted"}
+
+    def test_effects_are_those_of_the_kernel(self, raw, published):
+        ours = pd.concat(published.saved.values()).fillna({"group_b": ""})
+        ours = ours[ours["pick"].isna()].set_index(["method", "label", "group", "group_b"])["estimate"].to_dict()
+        for one in label_scores(next(picks.picks(raw, 1, params.load("finch2024").seeds.pick))):
+            sums = unit_sums(one.scores, np.zeros(len(one.scores)), one.groups, one.systems)[1]
+            for (_, group, group_b), value in zip(one.means, over_pairs(sums, one.effect)[0], strict=True):
+                assert ours[(*one.key[1:], group, group_b or "")] == pytest.approx(value, abs=1e-9)
+
+    def test_another_effect_size_changes_what_is_stored_and_shown(self, raw, published):
+        hedges = ("return (a.mean - b.mean) / np", "return (1 - 3 / (4 * (a.n + b.n) - 9)) * (a.mean - b.mean) / np")
+        study = params.load("finch2024")
+        study = study.model_copy(update={"group_effects": study.group_effects.model_copy(update={"paper": None})})
+        other = cells_of("08_group_effects", hedges, **page(study, raw))
+        d, g = (x.saved["mean_absolute_effect"] for x in (published, other))
+        d = d[d["pick"].isna()]
+        rated = (d["effect"] == "d").to_numpy()
+        assert (g["estimate"].to_numpy()[rated] < d["estimate"].to_numpy()[rated]).all()
+        assert g["estimate"].to_numpy()[~rated] == pytest.approx(d["estimate"].to_numpy()[~rated])
+        assert "e-03" in other.shown[0].text  # pingouin's d is another

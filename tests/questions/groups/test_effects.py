@@ -1,11 +1,12 @@
 import itertools
-from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pingouin
 import pytest
 from fixtures.made_annotations import comparisons, ratings, study
+from fixtures.notebook_code import functions
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -13,7 +14,6 @@ from statsmodels.stats.proportion import proportion_effectsize
 
 from judgebook.questions.groups import effects
 from judgebook.statistics.intervals import Sampling, generator
-from judgebook.study.results import collect
 
 
 def sums(scores):
@@ -24,8 +24,11 @@ def sums(scores):
 
 
 def published(frame, n_resamples=10_000, seed=1):
-    kernel = partial(effects.published, sampling=Sampling(n_resamples, 0.95, seed))
-    return collect(effects.for_each_label(kernel, frame))
+    """What cells of the notebook make of it."""
+    page = SimpleNamespace(published_sampling=Sampling(n_resamples, 0.95, seed))
+    distances = functions("08_group_effects", page=page)["distances"]
+    frame = frame.assign(system_b=None)
+    return {"mean_absolute_effect": distances(frame, 1), "group_difference": distances(frame, 2)}
 
 
 def effect(x, y, kind="d"):
@@ -86,6 +89,17 @@ def test_published_estimates_are_those_of_plain_loops():
     size, people = frame.groupby("group").size(), frame.groupby("group")["annotator"].nunique()
     assert [*means["n"], difference["n"]] == [size["g1"], size["g2"], size.sum()]
     assert [*means["n_annotators"], difference["n_annotators"]] == [people["g1"], people["g2"], people.sum()]
+
+
+@pytest.mark.parametrize("kind", ["d", "h"])
+def test_published_estimates_are_those_of_the_kernel(kind):
+    frame = study(np.random.default_rng(2), groups=("g1", "g2", "g3"))
+    frame = frame.assign(score=frame["score"] > 0) if kind == "h" else frame
+    (one,) = effects.label_scores(frame)
+    found = pd.concat(published(frame, n_resamples=100).values())
+    assert set(found["effect"]) == {kind}
+    kernel = effects.over_pairs(effects.unit_sums(one.scores, np.zeros(len(frame)), one.groups, one.systems)[1], kind)
+    assert found["estimate"].to_numpy() == pytest.approx(kernel[0], abs=1e-9)
 
 
 def test_published_interval_is_that_of_scipy():

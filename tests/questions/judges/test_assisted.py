@@ -11,11 +11,8 @@ from fixtures.made_annotations import monte_carlo
 from judgebook.questions.judges import analysis, prediction_powered
 from judgebook.questions.judges import assisted as room
 from judgebook.questions.judges.assisted import ASSISTED, HUMAN
-from judgebook.questions.judges.items import judged_items
 from judgebook.questions.judges.prediction_powered import Sums, estimate
 from judgebook.questions.judges.replacement import decisions
-from judgebook.questions.operating_characteristics import other_procedures
-from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan
 from judgebook.statistics.clusters import clustered_covariance
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
@@ -329,5 +326,3 @@ def test_labels_without_order_have_no_means():
     given = {"margin": {"*": 1.0}, "half_width": {"*": 0.1}}
     found = analysis.analyse(frame, [topic], sampling=Sampling(50, 0.95, 1), **given)
     assert not {s for s in found if s.startswith(("assisted", "judge_rate", "rate_change", "judge_margin"))}
-    (items,) = judged_items(frame, [topic])
-    assert not list(other_procedures.assisted_coverage(items, SimulationPlan(n_runs=100)))

@@ -155,3 +155,71 @@ def test_pairs_are_adjusted_together_and_do_not_depend_on_each_other(joined):
     assert pair["p_value"].to_numpy() == pytest.approx(pair["p_value_alone"].to_numpy())
     rows = both.select("correlation_difference", label="quality", test="permutation")
     assert rows["p_adjusted"].tolist() == pytest.approx(multipletests(rows["p_value"], method="holm")[1])
+
+
+def made_systems(rng, n_systems=4, n_contexts=4, shared=True):
+    """Joined items of systems: one response of each to every context, or each to contexts of its own."""
+    place = np.arange(n_systems * n_contexts)
+    system, context = place // n_contexts, place % n_contexts if shared else place
+    human = system + rng.normal(size=len(place))
+    keys = {"corpus": "main", "method": "turn_rating", "label": "l", "system": system.astype(str)}
+    rows = pd.DataFrame(
+        {**keys, "dialogue": place.astype(str), "turn": 0, "context": context.astype(str), "human": human}
+    )
+    noise = {metric: human + rng.normal(size=len(place)) * sd for metric, sd in (("x", 1), ("y", 4), ("z", 9))}
+    return pd.concat([rows.assign(metric=metric, value=10 * value + 3) for metric, value in noise.items()])
+
+
+def of_systems(joined, **options):
+    return collect(differences.system_differences(joined, seed=1, **options))["correlation_difference"]
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_over_systems_two_metrics_are_compared_as_scipy_does(shared):
+    """Swaps of standardised scores, in whole contexts where systems share these."""
+    joined = made_systems(np.random.default_rng(3), *(4, 6) if shared else (4, 3), shared=shared)
+    wide = joined.pivot_table(index=["context", "system"], columns="metric", values="value")
+    wide = (wide - wide.mean()) / wide.std()
+    human = joined.groupby("system")["human"].mean()
+    cells = [wide[m].unstack("system") if shared else wide[m].to_frame() for m in "xy"]  # noqa: PD010
+
+    def difference(a, b):
+        means = [m.mean(axis=0) if shared else [m[system == s].mean() for s in human.index] for m in (a, b)]
+        return np.subtract(*(np.corrcoef(m, human)[0, 1] for m in means))
+
+    system = np.asarray(wide.index.get_level_values("system"))
+    n = len(cells[0])
+    whole = stats.permutation_test(
+        [np.arange(n), np.arange(n) + n],
+        lambda i, j: difference(*(np.concatenate([c.to_numpy() for c in cells])[k.astype(int)] for k in (i, j))),
+        permutation_type="samples", n_resamples=np.inf, vectorized=False,
+    )  # fmt: skip
+    found = of_systems(joined).query("metric == 'x' and against == 'y'").iloc[0]
+    assert (found["n"], found["n_clusters"], found["level"]) == (4, n, "system")
+    assert found["estimate"] == pytest.approx(whole.statistic)
+    assert found["p_value"] == pytest.approx(whole.pvalue)
+
+
+def test_over_systems_there_is_a_mean_over_labels_and_a_reason():
+    joined = made_systems(np.random.default_rng(3), 5, 30)
+    two = pd.concat([joined, joined.assign(label="m", human=-joined["human"])])
+    found = of_systems(two, n_permutations=200)
+    assert set(found["over"]) == {"label"}
+    assert found["estimate"].to_numpy() == pytest.approx(0)
+    flat = of_systems(joined.assign(value=joined["value"].where(joined["metric"] != "z", 1.0)), n_permutations=200)
+    assert flat.set_index(["metric", "against"])["note"].tolist() == ["random 200 arrangements"] + 2 * [
+        "one of the two sides is constant"
+    ]
+    assert collect(differences.system_differences(joined[joined["system"] < "2"], seed=1)) == {}
+
+
+@pytest.mark.evidence
+def test_over_systems_equal_metrics_keep_the_level():
+    n, p = 1000, []
+    for i in range(n):
+        joined = made_systems(np.random.default_rng([7, i]), 6, 40)
+        rng = np.random.default_rng([8, i])
+        one = joined[joined["metric"] == "y"]
+        other = one.assign(metric="x", value=10 * (one["human"] + 4 * rng.normal(size=len(one))) + 3)
+        p.append(of_systems(pd.concat([one, other]), n_permutations=199)["p_value"].iloc[0])
+    assert abs(np.mean(np.array(p) <= 0.05) - 0.05) < monte_carlo(0.05, n)

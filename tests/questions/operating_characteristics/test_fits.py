@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from fixtures.made_annotations import comparisons, monte_carlo
-from fixtures.placebo_systems import rated, rng, value
+from fixtures.rated_systems import rated, rng, value
 
 from judgebook.model import ratings
 from judgebook.questions.operating_characteristics import fits
@@ -59,11 +59,12 @@ def test_votes_are_won_as_often_as_strengths_say():
 @pytest.mark.parametrize("make", [lambda: rated(rng(7), sd_favour=0.3), lambda: voted(rng(8), 200)])
 def test_statements_hold_at_their_level(make, runs):
     found = list(fits.contrasts(make(), SimulationPlan(runs), others=True))
-    false = value(found, "null_rejection", test="contrast", scenario="world", people="sampled")
-    cover = value(found, "interval_coverage", of="contrast", interval="simultaneous", scenario="world")
+    false = value(found, "null_rejection", test="contrast", people="sampled")
+    cover, power = (value(found, f"interval_{what}", of="contrast") for what in ("coverage", "power"))
     assert (false["n"] >= 50, cover["n"] >= 50, false["n_undefined"]) == (True, True, 0)
     assert false["estimate"] < 0.05 + monte_carlo(0.05, false["n"])
     assert cover["estimate"] > 0.95 - monte_carlo(0.95, cover["n"])
+    assert power["estimate"] == pytest.approx(0.8, abs=monte_carlo(0.8, power["n"]) + 0.05)
 
 
 def test_judgements_without_variation_have_no_rows():

@@ -4,6 +4,7 @@ import pytest
 from fixtures.made_annotations import comparisons, ratings
 
 from judgebook.annotations import picks
+from judgebook.annotations.scores import outcomes
 from judgebook.questions.performance import analysis as performance
 from judgebook.questions.performance import rates
 from judgebook.statistics.intervals import Sampling
@@ -88,7 +89,7 @@ def test_picks_have_the_mean_and_range_of_every_single_pick():
     pairs = judged(pd.concat([pairs, pairs.assign(annotator="A2", score=-pairs["score"])], ignore_index=True))
     for frame, statistic, keys in ((twice(), "mean", ["system"]), (pairs, "share", ["system", "outcome"])):
         found = collect(rates.over_picks(frame, n=7, seed=3))[statistic].set_index(keys)
-        singles = [rates.published(p).set_index(keys)["estimate"] for p in picks.picks(frame, 7, 3)]
+        singles = [outcomes(p).groupby(keys)["score"].mean() for p in picks.picks(frame, 7, 3)]
         single = pd.concat(singles, axis=1).loc[found.index]
         assert found["estimate"].tolist() == pytest.approx(single.mean(axis=1).tolist())
         assert found["ci_low"].tolist() == pytest.approx(single.min(axis=1).tolist())
@@ -96,17 +97,3 @@ def test_picks_have_the_mean_and_range_of_every_single_pick():
     once = twice().drop_duplicates("dialogue")
     assert not list(rates.over_picks(once, n=3, seed=1))
     assert not list(rates.over_picks(once.iloc[:0], n=3, seed=1))
-
-
-def test_over_systems_by_hand():
-    rows = [(f"d{s}", s, "s1", x) for s, x in (("a", 1), ("a", 0), ("b", 0), ("b", 0), ("c", 1))]
-    frame = judged(ratings(rows, method="behavior", label="redundant", turn=0))
-    clustered = collect(rates.clustered(frame, sampling=SAMPLING))["rate"]
-    found = performance.over_systems(frame, clustered, ["c"], sampling=SAMPLING)["rate_summary"]
-    value = found.set_index(found["summary"] + found["system"].fillna(""))["estimate"].to_dict()
-    assert value == {"all": 0.25, "lowest": 0.0, "highest": 0.5, "withouta": 0.5, "withoutb": 1.0}
-    assert found.set_index("summary").loc["highest", "note"] == "a"
-    turned, own = (f[f["system"] == "a"].iloc[0] for f in (found, clustered))
-    assert (turned["ci_low"], turned["ci_high"]) == (1 - own["ci_high"], 1 - own["ci_low"])
-    rated = collect(rates.clustered(twice(), sampling=SAMPLING))
-    assert not performance.over_systems(twice(), rated["rate"], sampling=SAMPLING)  # ratings have no rates

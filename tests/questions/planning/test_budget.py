@@ -73,7 +73,7 @@ def test_gains_are_those_of_the_formula(good):
     (gain,) = where(results["split_gain"], label="x")["estimate"]
     assert gain == pytest.approx(variance(team["alone_each"], team["alone"]) / with_model)
     assert team["gain"]["estimate"] == pytest.approx(gain)  # one label: it is what all have
-    assert results["split_width"]["estimate"].min() == pytest.approx(1 / np.sqrt(gain))
+    assert team["narrower"]["estimate"] == pytest.approx(1 - 1 / np.sqrt(gain))
 
 
 @pytest.mark.parametrize(

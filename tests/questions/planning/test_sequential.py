@@ -8,16 +8,11 @@ from scipy.stats import multivariate_normal, norm
 from judgebook.questions.planning.sequential import boundaries, crossing, drift_for, inflation, spent
 
 FIVE = np.arange(1, 6) / 5
-#: R's ldbounds 2.0.2, five equally spaced looks, two-sided 0.05
-LDBOUNDS = {
-    "obrien_fleming": [4.8769, 3.3569, 2.6803, 2.2898, 2.0310],
-    "pocock": [2.4380, 2.4268, 2.4101, 2.3966, 2.3859],
-}
 
 
-@pytest.mark.parametrize("spending", LDBOUNDS)
-def test_boundaries_are_those_of_ldbounds(spending):
-    np.testing.assert_allclose(boundaries(FIVE, spending), LDBOUNDS[spending], atol=2e-4)
+def test_boundaries_are_those_of_ldbounds():
+    """R's ldbounds 2.0.2, five equally spaced looks, two-sided 0.05."""
+    np.testing.assert_allclose(boundaries(FIVE), [4.8769, 3.3569, 2.6803, 2.2898, 2.0310], atol=2e-4)
 
 
 # Jennison and Turnbull 2000, Tables 2.1 and 2.3: constants at 0.05
@@ -34,14 +29,14 @@ def test_constants_are_those_of_jennison_and_turnbull(looks, pocock, obrien_flem
 @pytest.mark.parametrize("drift", [0.0, 2.5])
 def test_crossing_is_that_of_the_multivariate_normal(drift):
     t = np.array([0.3, 0.7, 1.0])
-    z = boundaries(t, "pocock")
+    z = boundaries(t)
     correlation = np.sqrt(np.minimum.outer(t, t) / np.maximum.outer(t, t))
     inside = multivariate_normal(drift * np.sqrt(t), correlation).cdf(z, lower_limit=-z, rng=np.random.default_rng(1))
     assert crossing(t, z, drift).sum() == pytest.approx(1 - inside, abs=2e-5)
 
 
 def test_one_look_is_the_usual_test():
-    assert boundaries([1.0], "obrien_fleming") == pytest.approx([norm.ppf(0.975)])
+    assert boundaries([1.0]) == pytest.approx([norm.ppf(0.975)])
     assert drift_for(0.8, [1.0], [norm.ppf(0.975)]) == pytest.approx(norm.ppf(0.975) + norm.ppf(0.8), abs=1e-4)
 
 
@@ -52,12 +47,11 @@ def test_inflation_is_that_of_jennison_and_turnbull():
 
 
 def test_all_of_alpha_is_spent_at_the_end_and_none_before_the_start():
-    for spending in LDBOUNDS:
-        assert spent(1.0, spending) == pytest.approx(0.05)
-        assert np.all(np.diff(spent(np.linspace(0.01, 1, 50), spending)) > 0)
+    assert spent(1.0) == pytest.approx(0.05)
+    assert np.all(np.diff(spent(np.linspace(0.01, 1, 50))) > 0)
 
 
 @pytest.mark.parametrize("information", [[0.5], [0.5, 0.4, 1.0], [], [0.0, 1.0]])
 def test_looks_that_make_no_sense_are_refused(information):
     with pytest.raises(ValueError, match="expected"):
-        boundaries(information, "pocock")
+        boundaries(information)

@@ -16,7 +16,6 @@ from judgebook.questions.planning.split import (
     Spread,
     Tariff,
     best_split,
-    by_share,
     gain,
     people_alone,
     pooled,
@@ -89,15 +88,6 @@ def test_a_model_that_explains_too_little_or_costs_as_much_does_not_gain():
 def test_a_budget_that_is_too_small_has_no_split():
     assert best_split(HALF, CHEAP, LEAST, 1) is None
     assert people_alone(CHEAP, 1.5, 1) is None
-    assert by_share(CHEAP, 5.0, 1, [0.5]) == {}
-
-
-def test_shares_of_the_budget_are_those_for_people():
-    splits = by_share(CHEAP, 110.0, 1, [0.5, 0.9, 0.995])
-    assert list(splits) == [0.5, 0.9]  # at 0.995 the model would judge fewer than people
-    for share, split in splits.items():
-        assert split.n * CHEAP.person == pytest.approx(share * 110, abs=1)
-        assert split.cost(CHEAP) <= 110 + 1e-9
 
 
 @pytest.mark.parametrize(("low", "expected"), [(1.2, 1.0), (0.9, None)])

@@ -1,17 +1,24 @@
 """The analyses of notebook 10 on a small crowd, each held against scipy or counting on the ratings themselves."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
+from fixtures.notebook_cells import as_published
 from scipy import stats
 
 from judgebook.questions.quality_control import analysis, gain, replication
 from judgebook.questions.quality_control import crowd as crowds
 from judgebook.questions.quality_control.question import QualityControl
+from judgebook.questions.quality_control.worker_tests import WORKER, dialogue_means, rank_sum
 from judgebook.statistics.intervals import Sampling, generator
+from judgebook.study.labels import Label
 from judgebook.study.results import collect, where
 
 SYSTEMS = ["a", "b", "c", "d"]
+FACTS = pd.DataFrame(columns=["corpus", "dialogue", "key", "value"])
 SAMPLING = Sampling(n_resamples=200, confidence=0.95, seed=1)
 
 
@@ -88,25 +95,147 @@ def test_workers_are_sorted_by_the_rule_and_scores_standardised(crowd, ratings):
     assert (crowd.lists, crowd.shared, crowd.corpora) == (["released"], SYSTEMS, ["one", "two"])
 
 
-def test_means_of_each_set_are_those_of_its_ratings(crowd, ratings):
-    found = collect(*analysis.means(crowd))
-    failed = found.select("mean_raw", workers="failed", corpus="one", label="overall mean")
-    p = rule(ratings)
-    out = ratings[[p[k] >= 0.05 for k in zip(ratings["corpus"], ratings["annotator"], strict=True)]]
-    expected = means_of(out[out["corpus"] == "one"], "score")
-    assert failed.set_index("system")["estimate"].to_dict() == pytest.approx(expected.to_dict())
-    assert found.select("qc_count", what="ratings", workers="failed")["estimate"].sum() == len(out)
+def published(people, judged, labels, study, changed=None):
+    """What the cells of the notebook compute."""
+    titles = dict.fromkeys(["overall mean", *(label.id for label in labels)], "Title")
+    names = SimpleNamespace(titles={"system": {}})
+    figures = dict.fromkeys(("p_values", "matrices"), lambda rows: None)
+    given = {"people": people, "judged": judged, "labels": labels, "study": study, "titles": titles, "names": names}
+    return as_published("10_quality_control", changed, sampling=SAMPLING, **given, **figures).saved
+
+
+@pytest.fixture(scope="module")
+def told(crowd, ratings):
+    """Arguments of `published`. Scores of q are given the other way round."""
+    scores = ratings["score"].where(ratings["label"] == "p", 100 - ratings["score"])
+    labels = [Label(name, "continuous", name, (0, 100), "interval", direction=d) for name, d in (("p", 1), ("q", -1))]
+    study = SimpleNamespace(quality_control=crowd.options, control_system="qc")
+    return crowd, ratings.assign(score=scores, method="continuous"), labels, study
+
+
+@pytest.fixture(scope="module")
+def found(told):
+    return published(*told)
+
+
+def same_as_kernels(found, crowd):
+    """Means, r and tests of the cells are those of the library, for every set of workers."""
+    for scores, value in analysis.RAW_AND_Z.items():
+        over = {"standardised": "all"} if scores == "z" else {"standardised": None}
+        for name, keys in crowd.selections.items():
+            keys = {"list": None, "scores": scores} | over | keys
+            t = replication.tally(crowd.scores[crowd.scores[name]], value, crowd.corpora, crowd.shared)
+            r = replication.estimates(t, replication.correlations(t, crowd.options.families))
+            ours = found.select("replication_r", interval="fisher", **keys).set_index(["corpus", "among", "label"])
+            kernel = r.set_index(["corpus", "among", "label"])["estimate"]
+            assert len(ours) == len(kernel)
+            np.testing.assert_allclose(ours["estimate"].reindex(kernel.index).astype(float), kernel, atol=1e-9)
+            del keys["scores"]
+            keys = keys if scores == "z" else {k: v for k, v in keys.items() if k != "standardised"}
+            means = found.select(f"mean_{scores}", interval=None, label="overall mean", **keys)
+            means = means.pivot_table("estimate", "corpus", "system").loc[t.corpora, t.systems]
+            np.testing.assert_allclose(means, t.means()[..., -1], atol=1e-9)
+    dialogues = dialogue_means(crowd.scores[crowd.scores["passed"]], "z")
+    tests = found.select("system_test", standardised="all", workers="passed", list=None).iloc[::7]
+    for row in tests.itertuples():
+        pair = dialogues[(dialogues["corpus"] == row.corpus) & dialogues["system"].isin([row.system, row.system_b])]
+        lower = (pair["system"] == row.system_b).to_numpy()
+        kernel = rank_sum(np.zeros(len(pair), dtype=int), lower, pair["value"].to_numpy()).iloc[0]
+        assert (row.p_value, row.estimate) == pytest.approx((kernel["p_less"], 1 - kernel["superiority"]), abs=1e-9)
+
+
+def test_cells_compute_what_the_kernels_do(found, crowd):
+    same_as_kernels(found, crowd)
+
+
+def test_cells_compute_what_scipy_and_pandas_do(found, crowd, ratings):
+    p, key = rule(ratings), pd.MultiIndex.from_frame(ratings[["corpus", "annotator"]])
+    failed = ratings[(p >= 0.05).reindex(key).to_numpy()]
+    rows = found.select("mean_raw", workers="failed", corpus="one", label="overall mean").set_index("system")[
+        "estimate"
+    ]
+    assert rows.to_dict() == pytest.approx(
+        failed[failed["corpus"] == "one"]
+        .groupby(["system", "label"])["score"]
+        .mean()
+        .groupby("system")
+        .mean()
+        .to_dict()
+    )
+    assert found.select("qc_count", workers="failed")["estimate"].sum() == len(failed)
+    keys = {"among": "systems", "label": "overall mean", "list": None}
+    r = found.select("replication_r", scores="raw", workers="failed", **keys)
+    ends = r_of(failed, "score").confidence_interval()
+    assert (r["ci_low"].item(), r["ci_high"].item()) == pytest.approx((ends.low, ends.high))
+    # every worker met the family of a and b twice; the released scores are standardised without a
+    last = crowd.scores["score"].where(crowd.scores["system"] != "a").groupby([crowd.scores[c] for c in WORKER])
+    scores = crowd.scores.assign(z=(crowd.scores["score"] - last.transform("mean")) / last.transform("std"))
+    r = found.select("replication_r", standardised="last", workers="all", **keys)["estimate"].item()
+    assert r == pytest.approx(r_of(scores, "z").statistic)
+    tests = found.select("system_test", standardised="all", workers="all")
+    counts = found.select("concordance", of="significant", workers="all", standardised="all", alpha=0.05)
+    for run, count in zip(counts["corpus"], counts["estimate"], strict=True):
+        assert count == ((tests["p_value"] < 0.05) & (tests["corpus"] == run)).sum()
+    wide = means_of_labels(ratings, rule(ratings) < 0.05)
+    labels = found.select("criteria_correlation", scores="raw", corpus="one", label="p", label_b="q")
+    expected = {"pearson": stats.pearsonr(*wide.T).statistic, "spearman": stats.spearmanr(*wide.T).statistic}
+    assert labels.set_index("coefficient")["estimate"].to_dict() == pytest.approx(expected)
+
+
+def means_of_labels(ratings, passed):
+    rows = ratings[passed.reindex(pd.MultiIndex.from_frame(ratings[["corpus", "annotator"]])).to_numpy()]
+    rows = rows[(rows["corpus"] == "one") & (rows["system"] != "qc")]
+    return rows.pivot_table("score", "system", "label").to_numpy()
+
+
+def test_another_selection_or_score_changes_what_follows(told, found):
+    everybody = published(*told, ('return workers["p"] < options.alpha', 'return workers["p"] < 2'))
+    for statistic in ("mean_z", "replication_r", "system_test"):
+        key = {"list": None, "standardised": "all"}
+        passed, before = (f.select(statistic, workers="passed", **key)["estimate"] for f in (everybody, found))
+        assert passed.tolist() == pytest.approx(
+            everybody.select(statistic, workers="all", **key)["estimate"].tolist(), nan_ok=True
+        )
+        assert passed.tolist() != before.tolist()
+    centred = published(*told, (" / sd.where(sd > 0)", ""))
+    assert centred.select("mean_z", workers="all")["estimate"].abs().max() > 5
+
+
+def test_runs_that_share_too_little_have_no_r(told):
+    crowd, judged, labels, study = told
+    one = replace(crowd, corpora=["one"], scores=crowd.scores[crowd.scores["corpus"] == "one"])
+    only = published(one, judged[judged["corpus"] == "one"], labels, study)
+    assert only["replication_r"].empty
+    assert len(only["mean_z"])
+
+
+def test_ratings_that_never_vary_have_no_standard_scores(told):
+    crowd, judged, labels, study = told
+    same = crowds.crowd(
+        crowd.scores[judged.columns.drop("method")].assign(score=50.0),
+        FACTS,
+        crowd.options,
+        control="qc",
+        systems=SYSTEMS,
+    )
+    results = collect(*gain.gain(same, analysis.RAW_AND_Z, seed=1, confidence=0.95, n_draws=5))
+    assert results.select("replication_r", interval="point", scores="z").empty
+    found = published(same, judged.assign(score=50.0), labels, study)
+    assert (len(found["mean_z"]), len(found["system_test"])) == (0, 0)
+    assert found["replication_r"]["estimate"].isna().all()
+
+
+def test_a_label_of_one_run_does_not_stop_ranks_in_the_other(crowd):
+    scores = crowd.scores[(crowd.scores["corpus"] == "one") | (crowd.scores["label"] == "p")]
+    ranks = collect(*analysis.thresholds(replace(crowd, scores=scores), [0.05]))["threshold_rank"]
+    assert ranks.groupby("corpus")["estimate"].apply(sorted).to_dict() == {"one": [1, 2, 3, 4], "two": [1, 2, 3, 4]}
 
 
 def test_resampled_rows_are_the_correlation_and_the_means(crowd, resampled):
-    found = collect(*analysis.with_intervals(resampled), *analysis.fisher_rows(crowd, 0.95))
+    found = collect(*analysis.with_intervals(resampled))
     passed, keys = crowd.scores[crowd.scores["passed"]], {"among": "systems", "label": "overall mean", "list": None}
-    for interval in ("fisher", "workers"):
-        row = found.select("replication_r", interval=interval, scores="z", standardised="all", workers="passed", **keys)
-        assert row["estimate"].item() == pytest.approx(r_of(passed, "z").statistic)
-    fisher = found.select("replication_r", interval="fisher", scores="raw", workers="failed", **keys)
-    ends = r_of(crowd.scores[crowd.scores["failed"]], "score").confidence_interval()
-    assert (fisher["ci_low"].item(), fisher["ci_high"].item()) == pytest.approx((ends.low, ends.high))
+    row = found.select("replication_r", interval="workers", scores="z", standardised="all", workers="passed", **keys)
+    assert row["estimate"].item() == pytest.approx(r_of(passed, "z").statistic)
     mean = found.select("mean_z", label="overall mean", corpus="two")
     expected = means_of(passed[passed["corpus"] == "two"], "z")[SYSTEMS]
     assert mean.set_index("system")["estimate"].to_dict() == pytest.approx(expected.to_dict())
@@ -129,25 +258,6 @@ def test_random_sets_are_those_drawn(crowd):
     assert point.to_dict() == pytest.approx(own)
     gained = found.select("replication_gain", scores="raw").iloc[0]
     assert gained["estimate"] == pytest.approx(own["passed"] - own["all"])
-
-
-def test_tests_between_systems_are_scipys_and_conclusions_are_counted(crowd, resampled):
-    found = analysis.system_tests(crowd)
-    rows = where(found, scores="z", standardised="all", workers="passed", list=None)
-    assert len(rows) == 2 * 12
-    dialogues = crowd.scores[crowd.scores["passed"]].groupby(["corpus", "system", "dialogue"])["z"].mean()
-    for row in rows.itertuples():
-        x, y = (dialogues[row.corpus, s] for s in (row.system, row.system_b))
-        expected = stats.mannwhitneyu(x, y, alternative="greater", method="asymptotic").pvalue
-        assert row.p_value == pytest.approx(expected)
-        assert row.estimate == pytest.approx(stats.mannwhitneyu(x, y).statistic / (len(x) * len(y)))
-    both = collect(analysis.concordances(found, resampled, [0.05]))
-    both = both.select(
-        "concordance", of="significant", test="rank_sum", workers="passed", standardised="all", list=None
-    )
-    for run in crowd.corpora:
-        significant = (rows["p_value"] < 0.05) & (rows["corpus"] == run)
-        assert where(both, corpus=run)["estimate"].item() == significant.sum()
 
 
 def test_each_threshold_has_the_workers_below_it(crowd, ratings):

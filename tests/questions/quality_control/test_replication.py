@@ -1,14 +1,15 @@
 """Replication of system scores, tests between systems and shared conclusions: scipy, naive loops, cases by hand."""
 
 from dataclasses import replace
+from itertools import combinations, permutations
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
+from helpers import replication as replications
 from judgebook.questions.quality_control import crowd, replication, system_scores
-from judgebook.questions.quality_control import worker_tests as quality
 from judgebook.questions.quality_control.question import QualityControl
 from judgebook.questions.quality_control.replication import OVERALL, pearson, points
 from judgebook.statistics.intervals import generator
@@ -85,16 +86,12 @@ def test_replication_is_the_correlation_of_printed_tables(scores, t):
 
 
 def test_differences_are_those_of_means(scores, t):
-    means = quality.system_means(scores, "z").set_index(["corpus", "system", "label"])["estimate"]
+    means = scores.groupby(["corpus", "system", "label"])["z"].mean()
     pairs = [("a_p", "a"), ("b_p", "b")]
-    quantities = [replication.differences(t, "variant_contrast", pairs, overall=False), replication.run_differences(t)]
-    found = pd.concat([replication.estimates(t, quantity) for quantity in quantities])
-    assert found["statistic"].value_counts().to_dict() == {"variant_contrast": 12, "run_difference": 5}
-    for row in found.itertuples():
-        if row.statistic == "run_difference":
-            expected = means[row.corpus, row.system, row.label] - means["one", row.system, row.label]
-        else:
-            expected = means[row.corpus, row.system, row.label] - means[row.corpus, row.system_b, row.label]
+    found = replication.estimates(t, replication.differences(t, "variant_contrast", pairs, overall=False))
+    assert len(found) == 12
+    for row in found[found["label"] != OVERALL].itertuples():
+        expected = means[row.corpus, row.system, row.label] - means[row.corpus, row.system_b, row.label]
         assert row.estimate == pytest.approx(expected)
 
 
@@ -159,13 +156,6 @@ def test_random_sets_of_all_workers_are_the_whole_and_small_ones_vary(t):
     assert np.nanstd(few) > 0.02
 
 
-def test_a_system_without_dialogues_is_not_tested():
-    dialogues = pd.DataFrame({"corpus": "r", "system": ["a", "a", "b"], "value": [1.0, 2.0, 3.0]})
-    found = system_scores.rank_sum_tests(dialogues, ["a", "b", "c"]).set_index(["system", "system_b"])
-    assert found["estimate"].isna().to_dict()["a", "c"]
-    assert found.loc[("b", "a"), "estimate"] == 1
-
-
 def test_gaps_are_tested_by_t_with_the_effective_number_of_workers():
     columns = {"estimate": [1.0, -2.0, 0.0], "jackknife_error": [1.0, 1, 0], "effective": [4.0, 21, 9]}
     found = system_scores.wald(pd.DataFrame(columns))
@@ -191,23 +181,15 @@ def test_gaps_between_equal_systems_keep_the_level(loads):
     assert np.mean(np.array(p) < 0.05) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / n)
 
 
-def _tests(*runs):
-    """One-sided tests: run -> pairs (winner, loser); every other pair of a, b, c, d is open."""
-    systems = "abcd"
-    rows = []
-    for i, won in enumerate(runs):
-        for x in systems:
-            for y in systems:
-                if x != y:
-                    rows.append((f"run{i}", x, y, 0.01 if x + y in won else 0.6))
-    out = pd.DataFrame(rows, columns=["corpus", "system", "system_b", "p_value"])
-    return out.assign(statistic="system_test", estimate=0.5)
-
-
 def test_conclusions_are_counted_by_hand():
     """Of 6 pairs: ab and ac found in both, ad contradicts, bc in the first only, bd and cd open in both."""
-    found = list(system_scores.concordance(_tests({"ab", "ac", "ad", "bc"}, {"ab", "ac", "da"}), 0.05))
-    got = {(row["corpus"], row["of"]): row["estimate"] for row in found}
+    pairs, p, gaps = list(permutations("abcd", 2)), {}, []
+    for run, won in (("run0", {"ab", "ac", "ad", "bc"}), ("run1", {"ab", "ac", "da"})):
+        p[run] = [0.01 if x + y in won else 0.6 for x, y in pairs]
+        sign = {x + y: (x + y in won) - (y + x in won) for x, y in combinations("abcd", 2)}
+        gaps += [(run, *pair, s or 1, 0.01 if s else 0.6) for pair, s in sign.items()]
+    found = replications.concordance(pd.DataFrame(p, index=pd.MultiIndex.from_tuples(pairs)), 0.05)
+    got = {(row.corpus, row.of): row.estimate for row in found.itertuples()}
     assert got["run0", "significant"] == 4
     assert got["run1", "significant"] == 3
     assert got["run1", "identical"] == pytest.approx(4 / 6)
@@ -217,27 +199,13 @@ def test_conclusions_are_counted_by_hand():
     chance = 2 * (4 / 12) * (3 / 12) + (4 / 12) * (6 / 12)
     assert got["run1", "chance"] == pytest.approx(chance)
     assert got["run1", "kappa"] == pytest.approx((4 / 6 - chance) / (1 - chance))
-    assert {row["n"] for row in found} == {6}
+    gaps = pd.DataFrame(gaps, columns=["corpus", "system", "system_b", "estimate", "p_value"])
+    kernel = list(system_scores.concordance(gaps, 0.05))
+    assert {(row["corpus"], row["of"]): row["estimate"] for row in kernel} == pytest.approx(got)
+    assert {row["n"] for row in kernel} == {6}
 
 
 def test_conclusions_of_two_sided_tests_follow_the_sign():
     gaps = pd.DataFrame({"corpus": "r", "system": ["a", "a"], "system_b": ["b", "c"], "estimate": [-1.0, 2.0]})
     found = system_scores.conclusions(gaps.assign(p_value=[0.01, 0.2], statistic="system_gap"), 0.05)["r"]
     assert found.to_dict() == {("a", "b"): -1, ("b", "a"): 1, ("a", "c"): 0, ("c", "a"): 0}
-
-
-def test_criteria_are_correlated_both_ways(scores):
-    means = quality.system_means(scores, "z")
-    found = list(system_scores.criteria(means, SYSTEMS))
-    wide = means[means["corpus"] == "one"].pivot_table(index="system", columns="label", values="estimate")
-    got = {(r["corpus"], r["label"], r["label_b"], r["coefficient"]): r["estimate"] for r in found}
-    assert got["one", "p", "q", "pearson"] == pytest.approx(stats.pearsonr(wide["p"], wide["q"]).statistic)
-    assert got["one", "q", OVERALL, "spearman"] == pytest.approx(stats.spearmanr(wide["q"], wide[OVERALL]).statistic)
-    assert got["one", "q", "p", "pearson"] == got["one", "p", "q", "pearson"]
-    assert len(found) == 2 * 6 * 2
-
-
-def test_ranks_by_hand():
-    means = pd.DataFrame({"corpus": "r", "system": ["a", "b", "c"], "label": OVERALL, "estimate": [1.0, 3.0, 3.0]})
-    found = system_scores.ranks(means, ["a", "b", "c"])
-    assert found["estimate"].tolist() == [3, 1.5, 1.5]

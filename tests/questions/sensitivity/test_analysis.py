@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 from fixtures.session_study import SYSTEMS, annotate
-from statsmodels.stats.multitest import multipletests
 
 from judgebook.questions.sensitivity import analysis, judged_groups
 from judgebook.study.results import Results, collect
@@ -14,11 +13,6 @@ def data():
     return annotate(np.random.default_rng(2), n_interactors=20, per_interactor=3, effect=0.5)[0]
 
 
-@pytest.fixture(scope="module")
-def cells(data):
-    return judged_groups.groups(data, **SETTINGS)
-
-
 @pytest.mark.parametrize(
     ("n", "kept"), [(judged_groups.MIN_DIALOGUES - 1, "bcd"), (judged_groups.MIN_DIALOGUES, "abcd")]
 )
@@ -29,17 +23,6 @@ def test_systems_with_few_dialogues_are_left_out(data, n, kept):
     (cell,) = judged_groups.groups(rated[(rated["system"] != "a") | rated["dialogue"].isin(few)], **SETTINGS)
     assert cell.panels[0].systems == list(kept)
     assert judged_groups.groups(rated[rated["system"] == "b"], **SETTINGS) == []
-
-
-def test_p_values_are_adjusted_within_label_and_test(cells):
-    results = analysis.tests(cells[0])
-    shown = results["system_difference"]
-    assert set(shown["test"]) == {"z", "student", "sign"}
-    for _, part in shown.groupby(["method", "label", "test"], dropna=False):
-        assert part["p_adjusted"].to_numpy() == pytest.approx(multipletests(part["p_value"], method="holm")[1])
-    here = results.select("n_significant", alpha=0.05, adjusted_over="label")
-    found = shown.assign(sure=lambda f: f["p_adjusted"] < 0.05).groupby(["method", "label"])["sure"].sum()
-    assert here.set_index(["method", "label"])["estimate"].sort_index().tolist() == found.tolist()
 
 
 def test_what_the_fits_decide_is_counted_by_label_without_pairs_that_cannot_be_compared():

@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fixtures.notebook_cells import published_tests
 from fixtures.session_study import SYSTEMS, annotate
 
 from judgebook.display.names import DisplayNames
-from judgebook.questions.sensitivity import analysis, findings, judged_groups, tables
+from judgebook.questions.sensitivity import analysis, findings, tables
 from judgebook.questions.sensitivity.question import Sensitivity
 from judgebook.study.labels import LABEL_SETS
-from judgebook.study.results import Results, collect
+from judgebook.study.results import collect
 
 METHODS = {"behavior": "ABC-Eval behaviour", "dialogue_likert": "Dialogue Likert", "comparative": "Comparative"}
 NAMES = DisplayNames(
@@ -17,22 +18,14 @@ NAMES = DisplayNames(
     {"method": METHODS, "group": {}, "system": {s: s.upper() for s in SYSTEMS}},
 )
 OPTIONS = Sensitivity(n_dialogues=12, n_draws=30, null_runs=30)
+LABEL = ["method", "label"]
 
 
 @pytest.fixture(scope="module")
 def results():
     annotations, _ = annotate(np.random.default_rng(11), n_interactors=20, per_interactor=4, effect=0.6)
-    judged = judged_groups.groups(annotations, systems=SYSTEMS, pick_seed=1)
-    return analysis.of_group(analysis.analyse(judged, OPTIONS, draw_seed=1), judged[0])
-
-
-@pytest.mark.parametrize(("share", "inflated", "conservative"), [(0.2, 1, 0), (0.01, 0, 1), (0.05, 0, 0)])
-def test_type_i_error_of_published_tests_is_judged(results, share, inflated, conservative):
-    rows = results["null_rejection"]
-    moved = Results(null_rejection=rows.assign(estimate=share))
-    found = findings._errors([("", moved)], NAMES, 30)
-    assert (found["inflated"], found["conservative"]) == (inflated, conservative)
-    assert found["chance"] == pytest.approx(1.96 * np.sqrt(0.05 * 0.95 / 30))
+    left = published_tests(annotations, NAMES, SYSTEMS, OPTIONS)
+    return analysis.of_group(left.saved, left.variables["page"].judged[0])
 
 
 def fits(ends, label="quality"):
@@ -54,7 +47,8 @@ def test_decided_pairs_stand_beside_the_published_counts(results):
     found = tables.count_table(shown, NAMES).set_index(["Method", "Label"])
     row = found.loc["Dialogue Likert", :].iloc[0]
     assert (row["Pairs"], row["Decided"], str(row["Found"])) == (3, 2, "0.40")
-    assert row["All, published"] == analysis.counts(results)["dialogue_likert", "quality"]
+    counts = results.select("n_significant", n_dialogues=None, alpha=0.05).set_index(LABEL)["estimate"]
+    assert row["Published tests"] == counts["dialogue_likert", "quality"]
     assert found["Decided"].isna().sum() == len(found) - 1  # of labels without a fit nothing is said
     facts = findings.tally(shown)
     assert (facts["n"], facts["n_sure"], facts["n_labels"], facts["others"]) == (3, 2, 1, False)

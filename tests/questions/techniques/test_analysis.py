@@ -2,17 +2,22 @@
 
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from fixtures.conversations import COMPARED, SINGLE, marks
+from fixtures.notebook_cells import as_published
+from matplotlib import pyplot
 from scipy import stats
 
+from helpers.technique_comparison import Page
+from judgebook.display.names import DisplayNames
 from judgebook.questions.techniques import analysis, sittings, turn_marks
-from judgebook.questions.techniques.hours import contests, part_numbers, seconds, variability
+from judgebook.questions.techniques.hours import contests, seconds
 from judgebook.questions.techniques.question import Mixture, Technique, Techniques
-from judgebook.questions.techniques.win_rates import same_winner
+from judgebook.questions.techniques.same_winner import same_winner
 from judgebook.statistics import Sampling
 from judgebook.study.labels import Label
 from judgebook.study.results import collect, where
@@ -88,14 +93,27 @@ def data():
     return gathered(**PLAN.compare)
 
 
-@pytest.fixture(scope="module")
-def turned(data):
-    return turn_marks.gather(study(), data, LABELS, ["a", "b"], PLAN)
+def found(frame, data, labels=LABELS, systems=("a", "b"), plan=PLAN, changed=None):
+    """What notebook 11 stores: of the analysis, and of the cells that compute what was published."""
+    page = Page.__new__(Page)
+    page.data, page.turned = data, turn_marks.gather(frame, data, labels, systems, plan)
+    page.pairings = page.turned.pairings(labels, plan.final_rating)
+    page.study = SimpleNamespace(techniques=plan, seeds=SimpleNamespace(permute=1))
+    page.results = analysis.analyse(data, page.turned, page.pairings, plan, run_seed=1, sampling=SAMPLING)
+    kinds = page.turned.titles(data, labels, plan)
+    page.names = DisplayNames({}, kinds | {kind: {} for kind in ("group", "system", "corpus", "method")})
+    given = ("data", "techniques", "alone", "marks", "contests", "pairings", "study", "names")
+    given += ("single_ratings", "with_overall", "arranged", "win_rates", "scores", "chunks")
+    cells = as_published(
+        "11_technique_comparison", changed, sampling=SAMPLING, **{name: getattr(page, name) for name in given}
+    )
+    pyplot.close("all")
+    return collect(page.results, cells.saved)
 
 
 @pytest.fixture(scope="module")
-def results(data, turned):
-    return analysis.analyse(data, turned, LABELS, PLAN, run_seed=1, sampling=SAMPLING)
+def results(data):
+    return found(study(), data)
 
 
 def only(rows, **keys):
@@ -131,16 +149,15 @@ class TestResults:
         seen = {f"c{i}": rng.integers(1, 6, 3 + i % 5).astype(float) for i in range(20)}
         frame = people(marks([(d, "a", None, own, 60) for d, own in seen.items()], method="turn_likert"))
         none, labels = sittings.TechniqueData({}, {}, {}, [], [], {}), [Label("quality", "turn_likert", "Q", (1, 5))]
-        turned = turn_marks.gather(frame, none, labels, ["a"], Techniques())
-        found = analysis.analyse(none, turned, labels, Techniques(), run_seed=1, sampling=SAMPLING)
-        assert found["technique_score"]["estimate"].item() == pytest.approx(np.concatenate([*seen.values()]).mean())
+        results = found(frame.assign(source_row=range(len(frame))), none, labels, ["a"], Techniques())
+        assert results["technique_score"]["estimate"].item() == pytest.approx(np.concatenate([*seen.values()]).mean())
         for turn in (1, 4):
             own = [s[turn - 1] for s in seen.values() if len(s) >= turn]
             interval = stats.t.interval(0.95, len(own) - 1, np.mean(own), stats.sem(own))
-            row = only(found["turn_mean"], turn=turn)
+            row = only(results["turn_mean"], turn=turn)
             assert row[["estimate", "ci_low", "ci_high"]].tolist() == pytest.approx([np.mean(own), *interval])
         later = [np.mean(s[-(len(s) // 2) :]) - np.mean(s[: len(s) // 2]) for s in seen.values()]
-        change = only(found["turn_half"], half="difference")
+        change = only(results["turn_half"], half="difference")
         assert (change["estimate"], change["p_value"]) == pytest.approx(
             (np.mean(later), stats.ttest_1samp(later, 0).pvalue)
         )
@@ -149,11 +166,12 @@ class TestResults:
         rates = results["technique_win_rate"]
         first = only(rates, technique="pairwise_turn")["estimate"]
         second = only(rates, technique="pairwise_dialogue", ties="half")["estimate"]
-        found = only(rates, technique="both")
-        assert found["estimate"] == pytest.approx((first + 3 * second) / 4)
-        assert found["ties"] == "half"
+        both = only(rates, technique="both")
+        assert both["estimate"] == pytest.approx((first + 3 * second) / 4)
+        assert both["ties"] == "half"
         other = {"mixed": Mixture(techniques=["pairwise_turn", "single_turn"], weights=[1, 1])}
-        assert list(analysis.mixtures(data, other, SAMPLING)) == []
+        rates = found(study(), data, plan=PLAN.model_copy(update={"combine": other}))["technique_win_rate"]
+        assert "mixed" not in set(rates["technique"])
 
     def test_same_winner_counts_pairs_in_which_neither_ties(self):
         chosen = marks([(f"p{i}", "a", "b", [s], 9) for i, s in enumerate([1, 1, -1, 0])], method="pairwise_dialogue")
@@ -185,7 +203,6 @@ class TestHours:
         value = data.sittings["pairwise_turn"]["value"]
         assert (found["pairwise_turn"].a.n, found["pairwise_turn"].b) == (24, None)
         assert average(found["pairwise_turn"].a) == pytest.approx(value.mean())
-        assert (found["pairwise_turn"].each, found["single_turn"].each, found["pairwise_dialogue"].each) == (6, 6, 1)
         mean = data.sittings["pairwise_turn"]["seconds"].mean()
         assert found["pairwise_turn"].cost.hours(10) == pytest.approx(10 * mean / 3600)
         alone = data.sittings["single_turn"].groupby("system")["value"].mean()
@@ -193,30 +210,33 @@ class TestHours:
             (alone["a"], alone["b"])
         )
         rating, mixed = data.sittings["single_dialogue"].groupby("system")["value"].mean(), found["mixed"]
-        assert (mixed.each, mixed.cost.sides) == (1, 2)
+        assert mixed.cost.sides == 2
         for side, system in ((mixed.a, "a"), (mixed.b, "b")):
             assert average(side) == pytest.approx(alone[system] / 4 + 3 / 4 * (rating[system] - 1) / 4)
 
 
 class TestParts:
     def test_variability_by_hand(self):
-        frame = marks([(f"c{i}", "a", "b", [1 if i < 6 else -1] * 6, 900) for i in range(12)])
-        row = only(variability(gathered(people(frame)), 45)["chunk_sd"], of="observed")
+        frame = people(marks([(f"c{i}", "a", "b", [1 if i < 6 else -1] * 6, 900) for i in range(12)]))
+        row = only(found(frame, gathered(frame), plan=Techniques())["chunk_sd"], of="observed")
         # four parts of three conversations: all won, all won, all lost, all lost; the fourth ends on the boundary
         assert row["n"] == 4
         assert row["estimate"] == pytest.approx(np.std([1, 1, 0, 0], ddof=1))
 
-    def test_parts_of_equal_time(self):
-        assert part_numbers(np.array([600, 600, 600, 600, 600]), 20).tolist() == [0, 0, 1, 1, -1]
-        assert part_numbers(np.array([3000.0, 10.0]), 20).tolist() == [0, -1]
-        assert part_numbers(np.array([]), 20).tolist() == []
+
+def test_a_pair_that_nobody_judged_gives_no_rows():
+    frame = people(pd.concat([COMPARED, SINGLE]))
+    data = sittings.gather(frame, NO_FACTS, sittings.by_method(frame, LABELS), LABELS, ["x", "y"], Techniques())
+    assert "technique_win_rate" not in found(frame, data, systems=["x", "y"], plan=Techniques())
 
 
-class TestViews:
-    def test_a_pair_that_nobody_judged_gives_no_rows(self):
-        frame = people(pd.concat([COMPARED, SINGLE]))
-        data = sittings.gather(frame, NO_FACTS, sittings.by_method(frame, LABELS), LABELS, ["x", "y"], Techniques())
-        assert list(analysis.rates(data, SAMPLING)) == []
+def test_another_rate_changes_what_is_stored(data, results):
+    """Who won more turns, in place of the share of turns."""
+    changed = ('if rate == "linear":  # x / (x + y)', 'if rate == "none":')
+    other = only(found(study(), data, changed=changed)["technique_win_rate"], technique="pairwise_turn", ties="half")
+    won = data.sittings["pairwise_turn"]["value"]
+    assert other["estimate"] == pytest.approx(((won > 0) + (won == 0) / 2).mean())
+    assert other["estimate"] != only(results["technique_win_rate"], technique="pairwise_turn")["estimate"]
 
 
 class TestDirection:
@@ -238,8 +258,7 @@ class TestDirection:
             mask = frame["method"] == label.method
             frame["score"] = frame["score"].where(~mask, sum(label.scale) - frame["score"])
         data = sittings.gather(frame, NO_FACTS, PLAN.compare, labels, ["a", "b"], PLAN)
-        by_turn = turn_marks.gather(frame, data, labels, ["a", "b"], PLAN)
-        return analysis.analyse(data, by_turn, labels, PLAN, run_seed=1, sampling=SAMPLING)
+        return found(frame, data, labels)
 
     @pytest.mark.parametrize("turned", [("single_dialogue",), ("pairwise_turn", "pairwise_dialogue")])
     def test_scores_turned_around_have_the_same_winners(self, turned):
@@ -254,13 +273,13 @@ class TestDirection:
     def test_without_a_direction_nobody_wins_and_the_reason_is_given(self):
         without = ("single_dialogue", "pairwise_dialogue")
         results = self.results(0, without)
-        for statistic in ("technique_win_rate", "effective_win_rate", "same_winner"):
-            rows = results[statistic]
-            of_these = rows["technique"].isin([*without, "both"])
-            if statistic == "same_winner":
-                of_these |= rows["against"].isin(without)
-            assert of_these.any()
-            assert rows.loc[of_these, "estimate"].isna().all()
-            assert set(rows.loc[of_these, "note"]) == {sittings.NO_WINNER}
-            assert rows.loc[~of_these, "estimate"].notna().all()
+        for statistic in ("technique_win_rate", "effective_win_rate"):
+            assert len(results[statistic])
+            assert set(results[statistic]["technique"]).isdisjoint({*without, "both"})
+            assert results[statistic]["estimate"].notna().all()
+        rows = results["same_winner"]
+        of_these = rows["technique"].isin(without) | rows["against"].isin(without)
+        assert of_these.any()
+        assert rows.loc[of_these, "estimate"].isna().all()
+        assert set(rows.loc[of_these, "note"]) == {sittings.NO_WINNER}
         assert results["technique_score"]["estimate"].notna().all()

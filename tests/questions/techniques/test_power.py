@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
+from helpers.working_time import first_significant
 from judgebook.questions.techniques import power
 from judgebook.statistics.intervals import exact_binomial
 
@@ -130,40 +131,26 @@ class TestHours:
         # 25 comparisons need five conversations of either system
         assert power.Cost(60, 1, 360).hours(25) == pytest.approx((25 * 60 + 10 * 360) / 3600)
 
-    def test_critical_wins_are_those_of_the_binomial_test(self):
-        found = power.critical_wins(60, 0.05)
-        for n in range(1, 61):
-            k = next((k for k in range(n // 2, n + 1) if stats.binomtest(k, n).pvalue < 0.05), n + 1)
-            assert found[n] == k or (k == n + 1 and found[n] > n)
-
-    def test_first_crossing_of_comparisons_rating_by_rating(self):
-        a, rng = power.sample([-1, -1, 0, 1, 1, 1, 1]), np.random.default_rng(4)
-        found = power.first_crossing(a, None, 80, runs=20, alpha=0.05, rng=rng)
-        drawn = power._drawn(a, (20, 80), np.random.default_rng(4))
-        for row, first in zip(drawn, found, strict=True):
-            expected = 81
-            for n in range(1, 81):
-                won, lost = int((row[:n] > 0).sum()), int((row[:n] < 0).sum())
-                if won + lost and stats.binomtest(won, won + lost).pvalue < 0.05:
-                    expected = n
-                    break
-            assert first == expected
-
     @pytest.mark.filterwarnings("ignore:Precision loss occurred:RuntimeWarning")  # scipy, of two or three equal ratings
-    def test_first_crossing_of_two_systems_rating_by_rating(self):
-        a, b, rng = power.sample([1, 4, 5, 5]), power.sample([1, 2, 4, 5]), np.random.default_rng(6)
-        found = power.first_crossing(a, b, 60, runs=10, alpha=0.05, rng=rng)
-        again = np.random.default_rng(6)
-        x, y = (power._drawn(s, (10, 60), again) for s in (a, b))
-        for left, right, first in zip(x, y, found, strict=True):
-            expected = 61
-            for n in range(2, 61):
-                if np.ptp(np.r_[left[:n] - left[:n].mean(), right[:n] - right[:n].mean()]) < 1e-12:
-                    continue
-                if stats.ttest_ind(left[:n], right[:n]).pvalue < 0.05:
-                    expected = n
-                    break
-            assert first == expected
+    def test_ratings_until_a_test_is_significant_are_those_of_scipy_rating_by_rating(self):
+        for a, b in ((np.array([-1.0, -1, 0, 1, 1, 1, 1]), None), (np.array([1.0, 4, 5, 5]), np.array([1.0, 2, 4, 5]))):
+            samples = [a] if b is None else [a, b]
+            found, equal = first_significant(np.random.default_rng(4), samples, 20, 80, 0.05)
+            again = np.random.default_rng(4)
+            drawn = [again.choice(x, (20, 80), p=np.full(len(x), 1 / len(x))) for x in samples]
+            for i, first in enumerate(found):
+                assert first == next((n for n in range(1, 81) if significant([x[i, :n] for x in drawn])), 81)
+            assert np.mean(equal) > np.mean(found)
+
+
+def significant(samples):
+    """Whether the test of Smith et al. 2022, appendix F, is, after these ratings."""
+    if len(samples) == 1:
+        won, lost = (int((samples[0] == sign).sum()) for sign in (1, -1))
+        return won + lost > 0 and stats.binomtest(won, won + lost).pvalue < 0.05
+    if len(samples[0]) < 2 or max(np.ptp(x - x.mean()) for x in samples) < 1e-12:
+        return False
+    return stats.ttest_ind(*samples).pvalue < 0.05
 
 
 @pytest.mark.parametrize("second", [True, False])

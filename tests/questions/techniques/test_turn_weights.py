@@ -6,6 +6,7 @@ import pytest
 import statsmodels.api as sm
 from scipy.stats import t
 
+from helpers.turns import coefficients
 from judgebook.questions.techniques import turn_ratings
 from judgebook.questions.techniques.turn_ratings import paired
 from judgebook.study.labels import Label
@@ -17,15 +18,17 @@ def test_coefficients_and_intervals_are_those_of_statsmodels():
     x = rng.integers(0, 2, (60, 4)).astype(float)
     y = x @ [0.1, 0.2, 0.3, 0.9] + rng.normal(0, 0.3 + x[:, 0])
     fit = sm.OLS(y, sm.add_constant(x)).fit(cov_type="HC3", use_t=True)
-    beta, low, high = turn_ratings.coefficients(x, y)
-    assert beta == pytest.approx(fit.params[1:])
-    assert np.column_stack([low, high]) == pytest.approx(fit.conf_int()[1:])
+    kernel = np.column_stack(turn_ratings.coefficients(x, y))
+    assert kernel == pytest.approx(np.column_stack([fit.params, fit.conf_int()])[1:], abs=1e-9)
+    as_published = coefficients(pd.DataFrame(x, columns=[1, 2, 3, 4]).assign(rating=y), [1, 2, 3, 4])
+    assert as_published[["estimate", "ci_low", "ci_high"]].to_numpy() == pytest.approx(kernel, abs=1e-9)
 
 
 def test_what_is_not_identified_is_missing():
     x = np.zeros((30, 2))
     assert np.isnan(turn_ratings.coefficients(x, np.arange(30.0))[0]).all()
     assert np.isnan(turn_ratings.coefficients(np.eye(4), np.arange(4.0))[0]).all()
+    assert coefficients(pd.DataFrame(x, columns=[1, 2]).assign(rating=1.0), [1, 2])["estimate"].isna().all()
 
 
 def test_rows_of_one_cluster_count_together():
@@ -83,12 +86,9 @@ def test_conversations_by_hand_and_weights_come_back():
     seen = marks.query("dialogue == 'd0'").groupby("turn")["score"].mean()
     assert first[[1, 2, 3]].tolist() == seen.tolist()
     assert first["rating"] == pytest.approx(1 + seen @ [0.5, 1.0, 2.0])
-    found = collect(turn_ratings.by_turn(both))
-    rows = found["turn_coefficient"]
-    overall = rows[rows["system"].isna()].set_index("turn")["estimate"]
+    overall = coefficients(both.rows, both.turns).set_index("turn")["estimate"]
     assert overall.to_dict() == pytest.approx({1: 0.5, 2: 1.0, 3: 2.0})
-    assert set(rows["system"].dropna()) == {"a", "b"}
-    halves = found["turn_recency"].set_index("half")["estimate"]
+    halves = collect(turn_ratings.recency(both))["turn_recency"].set_index("half")["estimate"]
     assert halves.to_dict() == pytest.approx({"first": 0.5, "second": 2.0, "difference": 1.5})
 
 
@@ -97,6 +97,4 @@ def test_people_who_judged_several_conversations_are_the_clusters():
     few = {f"w{i}": f"v{i // 2}" for i in range(80)}
     marks, ratings = (f.assign(annotator=f["annotator"].map(few)) for f in (marks, ratings))
     (both,) = paired(marks, ratings, labels)
-    rows = collect(turn_ratings.by_turn(both))["turn_coefficient"]
-    assert set(rows.loc[rows["system"].isna(), "resample_unit"]) == {"annotator"}
-    assert set(rows.loc[rows["system"].notna(), "resample_unit"]) == {"dialogue"}
+    assert set(collect(turn_ratings.recency(both))["turn_recency"]["resample_unit"]) == {"annotator"}

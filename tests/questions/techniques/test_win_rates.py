@@ -4,13 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from fixtures.conversations import COMPARED, SINGLE, marks
+from fixtures.notebook_code import functions
 from fixtures.win_rates import win_rates
 from scipy import stats
 
-from judgebook.questions.techniques import effective_rates as effective
+from helpers.turns import by_turn
+from helpers.win_rates import effective, share_won
+from judgebook.questions.techniques import effective_rates
 from judgebook.questions.techniques import sittings as sat
-from judgebook.questions.techniques import win_rates as winrates
-from judgebook.questions.techniques.win_rates import joined, same_sitting
+from judgebook.questions.techniques.same_winner import joined, ratio, same_sitting
+from judgebook.statistics import exact_binomial
 from judgebook.study import params
 
 
@@ -59,31 +62,43 @@ def drawn(rng, n=60, ties=0.3):
     return marks([(f"c{i}", "a", "b", s, 60) for i, s in enumerate(scores)], method="pairwise_dialogue")
 
 
+def win_rate(rows, rate, n_resamples=500):
+    """Of sittings, as cells of notebook 11 count them: ties -> columns of results."""
+    ways = functions("11_technique_comparison")["won_of_all"](rows, rate)
+    return {ties: share_won(rows, won, of, n_resamples, seed=1) for ties, (won, of) in ways.items()}
+
+
 class TestWinRate:
     def test_by_hand(self):
-        rows = sat.sittings(COMPARED, pairs=[("a", "b")])
-        found = winrates.win_rate(rows, "linear", rng=np.random.default_rng(1), n_resamples=500)
-        assert [f["ties"] for f in found] == ["none"]
-        assert found[0]["estimate"] == pytest.approx(10 / 18)
-        winner = sat.sittings(COMPARED, rate="winner", pairs=[("a", "b")])
-        found = winrates.win_rate(winner, "winner", rng=np.random.default_rng(1), n_resamples=500)
-        assert {f["ties"]: f["estimate"] for f in found} == {"drop": 0.5, "half": 0.5}
+        found = win_rate(sat.sittings(COMPARED, pairs=[("a", "b")]), "linear")
+        assert {ties: f["estimate"] for ties, f in found.items()} == {"none": pytest.approx(10 / 18)}
+        found = win_rate(sat.sittings(COMPARED, pairs=[("a", "b")]), "winner")
+        assert {ties: f["estimate"] for ties, f in found.items()} == {"drop": 0.5, "half": 0.5}
+        found = win_rate(sat.sittings(COMPARED, pairs=[("a", "b")]), "squared")
+        assert found["none"]["estimate"] == pytest.approx((25 / 26 + 1 / 2 + 4 / 20) / 3)
 
     def test_against_the_win_rates_of_rankings(self):
-        comparisons = drawn(np.random.default_rng(3))
-        rows = sat.sittings(comparisons)
-        found = {f["ties"]: f for f in winrates.win_rate(rows, "linear", rng=np.random.default_rng(1))}
+        comparisons = drawn(np.random.default_rng(3), n=600)
+        found = win_rate(sat.sittings(comparisons), "linear", n_resamples=10_000)
         theirs = win_rates(comparisons, seed=1, unit="dialogue")
         theirs = theirs[(theirs["system"] == "a") & (theirs["system_b"] == "b")].set_index("ties")
         for ties in ("drop", "half"):
-            other = theirs.loc[ties]
-            assert found[ties]["estimate"] == pytest.approx(other["estimate"])
-            assert found[ties]["ci_low"] == pytest.approx(other["ci_low"], abs=0.01)
-            assert found[ties]["ci_high"] == pytest.approx(other["ci_high"], abs=0.01)
+            assert found[ties]["ci_kind"] == "bca"
+            assert found[ties]["estimate"] == pytest.approx(theirs.loc[ties, "estimate"], abs=1e-9)
+            assert found[ties]["ci_low"] == pytest.approx(theirs.loc[ties, "ci_low"], abs=0.01)
+            assert found[ties]["ci_high"] == pytest.approx(theirs.loc[ties, "ci_high"], abs=0.01)
+
+    def test_rare_ones_have_the_exact_interval(self):
+        rows = sat.sittings(drawn(np.random.default_rng(3), n=30))
+        found, won = win_rate(rows, "linear")["drop"], int(rows["won"].sum())
+        low, high = exact_binomial(won, won + int(rows["lost"].sum()))
+        assert (found["ci_kind"], found["ci_low"], found["ci_high"]) == (
+            "exact_bound",
+            *map(pytest.approx, (low, high)),
+        )
 
     def test_nothing_but_ties_has_a_reason(self):
-        rows = sat.sittings(drawn(np.random.default_rng(1), 10).assign(score=0.0))
-        found = {f["ties"]: f for f in winrates.win_rate(rows, "linear", rng=np.random.default_rng(1))}
+        found = win_rate(sat.sittings(drawn(np.random.default_rng(1), 10).assign(score=0.0)), "linear")
         assert found["half"]["estimate"] == 0.5
         assert np.isnan(found["drop"]["estimate"])
         assert found["drop"]["note"] == "all comparisons are ties"
@@ -96,15 +111,17 @@ class TestWinRate:
             rows.append((f"{i}-{j}", "a", "b", [1 if won else -1], 60))
         frame = marks(rows, method="pairwise_dialogue")
         names = frame["work_unit"].str.split("-")
-        reused = frame.assign(dialogue="a" + names.str[0], dialogue_b="b" + names.str[1])
-        many = winrates.win_rate(sat.sittings(reused), "linear", rng=np.random.default_rng(1))[0]
-        once = winrates.win_rate(sat.sittings(frame), "linear", rng=np.random.default_rng(1))[0]
+        reused = sat.sittings(frame.assign(dialogue="a" + names.str[0], dialogue_b="b" + names.str[1]))
+        many, once = (win_rate(rows, "linear", 4000)["none"] for rows in (reused, sat.sittings(frame)))
         assert many["estimate"] == once["estimate"]
         assert many["resample_unit"] == "conversations of either system"
         assert many["ci_high"] - many["ci_low"] > 1.5 * (once["ci_high"] - once["ci_low"])
+        won, sampling = reused["won"].to_numpy(float), {"n_resamples": 4000, "confidence": 0.95}
+        kernel = ratio(reused, won, np.ones(64), rng=np.random.default_rng(1), **sampling)
+        assert (many["ci_low"], many["ci_high"]) == pytest.approx((kernel["ci_low"], kernel["ci_high"]), abs=0.02)
 
     def test_by_turn(self):
-        found = winrates.by_turn(COMPARED, [("a", "b")])
+        found = by_turn(sat.oriented(COMPARED, [("a", "b")]))
         assert found["turn"].tolist() == [1, 2, 3, 4, 5, 6]
         assert found["estimate"].tolist() == pytest.approx([1 / 3, 1 / 3, 1 / 3, 1, 2 / 3, 2 / 3])
 
@@ -114,36 +131,31 @@ class TestWinRate:
         found = sat.by_conversation(pd.concat([rows, other]))
         assert found["value"].tolist() == pytest.approx([2 / 6, 0, -2 / 6])
         assert found["sittings"].tolist() == [2, 1, 1]
-        assert found["marks"].tolist() == [12, 6, 6]
-
-    def test_rate_of_a_system_weighs_marks_alike(self):
-        rows = sat.sittings(SINGLE)
-        found = winrates.system_rate(rows[rows["system"] == "a"], rng=np.random.default_rng(1), n_resamples=200)
-        assert found["estimate"] == pytest.approx(3 / 8)
 
 
 class TestEffective:
     def test_how_often_one_is_higher_is_the_mann_whitney_statistic(self):
         rng = np.random.default_rng(5)
         a, b = rng.integers(1, 6, 40), rng.integers(1, 5, 30)
-        above, tied = effective.higher(a, b)
-        assert above + tied / 2 == pytest.approx(stats.mannwhitneyu(a, b).statistic / (40 * 30))
-        found = {f["ties"]: f for f in effective.effective(a, b, rng=rng, n_resamples=2000)}
-        assert found["half"]["estimate"] == pytest.approx(above + tied / 2)
-        assert found["drop"]["estimate"] == pytest.approx(above / (1 - tied))
-        assert found["half"]["ci_low"] < found["half"]["estimate"] < found["half"]["ci_high"]
+        u, tied = stats.mannwhitneyu(a, b).statistic / (40 * 30), np.mean(a[:, None] == b)
+        found = {ties: effective(a, b, ties, n_resamples=2000, seed=1) for ties in ("drop", "half")}
+        assert found["half"]["estimate"] == pytest.approx(u)
+        assert found["drop"]["estimate"] == pytest.approx((u - tied / 2) / (1 - tied))
+        theirs = stats.bootstrap((a, b), lambda x, y: stats.mannwhitneyu(x, y).statistic / (40 * 30), vectorized=False,
+                                 n_resamples=2000, rng=rng).confidence_interval  # fmt: skip
+        assert (found["half"]["ci_low"], found["half"]["ci_high"]) == pytest.approx(tuple(theirs), abs=0.02)
 
     def test_shares_give_the_same_as_the_values_themselves(self):
         a, b = np.repeat([1, 0], [7, 3]), np.repeat([1, 0], [2, 8])
-        above, tied = effective.higher(a, b)
-        assert effective.effective_of_shares(0.7, 0.2, "drop") == pytest.approx(above / (1 - tied))
-        assert effective.effective_of_shares(0.7, 0.2, "half") == pytest.approx(above + tied / 2)
+        for ties in ("drop", "half"):
+            of_shares = effective_rates.effective_of_shares(0.7, 0.2, ties)
+            assert effective(a, b, ties)["estimate"] == pytest.approx(of_shares)
 
     @pytest.mark.parametrize("ties", ["drop", "half"])
     def test_ends_of_a_range_are_those_of_a_grid(self, ties):
         step = np.linspace(-0.005, 0.005, 21)
-        grid = [effective.effective_of_shares(0.73 + x, 0.7 + y, ties) for x in step for y in step]
-        assert effective.effective_range(0.73, 0.7, 0.005, ties) == pytest.approx((min(grid), max(grid)))
+        grid = [effective_rates.effective_of_shares(0.73 + x, 0.7 + y, ties) for x in step for y in step]
+        assert effective_rates.effective_range(0.73, 0.7, 0.005, ties) == pytest.approx((min(grid), max(grid)))
 
     def test_whether_ratings_name_the_same_winner(self):
         compared = sat.sittings(marks([(f"p{i}", "a", "b", [s], 1) for i, s in enumerate([1, -1, 0, 1], start=1)]))
@@ -174,7 +186,7 @@ class TestPrinted:
         return params.load("demo").techniques
 
     def test_ties_left_out_fit_seven_of_nine_and_half_ties_two(self, study):
-        found = effective.printed(study)
+        found = effective_rates.printed(study)
         assert found.groupby("ties")["fits"].sum().to_dict() == {"drop": 7, "half": 2}
         neither = found.groupby(["system_b", "label"])["fits"].any()
         assert list(neither.index[~neither]) == [("reddit3b", "humanness"), ("reddit3b", "preference")]

@@ -76,20 +76,16 @@ def degraded(frame: pd.DataFrame, pool: pd.DataFrame, system: str, rng: np.rando
     return frame.assign(system=system, dialogue=f"{system}_" + frame["dialogue"].astype(str), system_text=out)
 
 
-def command(
-    file: Path, to: Path, *, n: int | None = None, pool: Path | None = None, system: str = "qc", seed: int = 1
-) -> int:
+def command(file: Path, to: Path, *, n: int | None = None, system: str = "qc", seed: int = 1) -> int:
     """Write the dialogues of a file, and after them those of the control, as JSON Lines; returns the exit code.
 
-    n : control dialogues, made of as many drawn from the file; default: as many as the systems have on average. pool :
-    dialogues whose replies and words are used; default: those of the file.
+    n : control dialogues, made of as many drawn from the file; default: as many as the systems have on average.
 
     Raises ParamsError for what cannot be done, and DataError for a file that contradicts itself.
     """
     if to.suffix != ".jsonl":
         raise ParamsError(f"--to {to}: expected a file that ends in .jsonl")
     frame = pages.dialogues(None, file)
-    of_pool = pages.dialogues(None, pool) if pool else frame
     keys = frame[ITEM].drop_duplicates()
     n = max(round(len(keys) / frame["system"].nunique()), 1) if n is None else n
     if system in set(frame["system"].astype(str)):
@@ -99,9 +95,9 @@ def command(
     rng = generator(seed, "degraded control")
     drawn = keys.iloc[np.sort(rng.choice(len(keys), n, replace=False))]
     try:
-        control = degraded(frame.merge(drawn, on=ITEM), of_pool, system, rng)
+        control = degraded(frame.merge(drawn, on=ITEM), frame, system, rng)
     except ValueError as error:
-        raise ParamsError(f"{(pool or file).name}: {error}; name more dialogues: --pool FILE") from None
+        raise ParamsError(f"{file.name}: {error}; put more dialogues into it") from None
     every = pd.concat([frame, control], ignore_index=True)
     if every.duplicated([*ITEM, "turn"]).any():
         raise ParamsError(f"{file.name}: a dialogue is called as one of the control would be; choose another --system")

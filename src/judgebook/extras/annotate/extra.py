@@ -17,7 +17,6 @@ def _annotate_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--method", action="append", metavar="METHOD", help="only this; may be given several times")
     parser.add_argument("--labels", nargs="+", metavar="LABEL", help="only these labels")
-    parser.add_argument("--corpus", metavar="NAME", help="dialogues of this corpus (default: main, if there is one)")
     per_system = "dialogues drawn from each system: N, or a few more, as dialogues of one session are drawn together"
     parser.add_argument("--per-system", type=options.count, metavar="N", help=per_system)
     parser.add_argument(
@@ -49,9 +48,6 @@ def _degrade_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--n", type=options.count, metavar="N", help="dialogues of the control (as many as of other systems)"
     )
-    parser.add_argument(
-        "--pool", type=Path, metavar="FILE", help="dialogues whose replies and words are used (default: the same)"
-    )
     parser.add_argument("--system", default="qc", metavar="NAME", help="id of the control (qc)")
     parser.add_argument("--seed", type=options.count_or_none, default=1, metavar="N", help="seed of what is drawn (1)")
 
@@ -65,7 +61,6 @@ def _annotate(args: argparse.Namespace) -> int:
         file=args.dialogues,
         methods=args.method,
         labels=args.labels,
-        corpus=args.corpus,
         per_system=args.per_system,
         people=args.annotators,
         each=args.each,
@@ -78,7 +73,7 @@ def _annotate(args: argparse.Namespace) -> int:
 def _degrade(args: argparse.Namespace) -> int:
     from judgebook.extras.annotate import degraded
 
-    return degraded.command(args.dialogues, args.to, n=args.n, pool=args.pool, system=args.system, seed=args.seed)
+    return degraded.command(args.dialogues, args.to, n=args.n, system=args.system, seed=args.seed)
 
 
 ANNOTATE = Command(

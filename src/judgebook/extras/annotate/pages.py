@@ -168,20 +168,14 @@ def _of_study(study: Study) -> pd.DataFrame:
         raise ParamsError(f"{error}\nor name the dialogues: --dialogues FILE") from None
 
 
-def chosen(
-    frame: pd.DataFrame, corpus: str | None, per_system: int | None, seed: int, *, pairs: bool = False
-) -> pd.DataFrame:
-    """The dialogues of a corpus (default: `main` where there is one), and of each system at least that many, drawn at
-    random.
+def chosen(frame: pd.DataFrame, per_system: int | None, seed: int, *, pairs: bool = False) -> pd.DataFrame:
+    """The dialogues of corpus `main` where there is one, and of each system at least that many, drawn at random.
 
     Dialogues of a session are drawn together, and where `pairs` of them are judged, those that share only a context,
     too: pairs stay whole.
     """
-    corpora = frame["corpus"].unique()
-    corpus = corpus or ("main" if "main" in corpora else None)
-    if corpus is not None and corpus not in corpora:
-        raise ParamsError(f"--corpus {corpus}: expected one of {', '.join(map(str, sorted(corpora)))}")
-    frame = frame if corpus is None else frame[frame["corpus"].eq(corpus)]
+    main = frame["corpus"].eq("main")
+    frame = frame[main] if main.any() else frame
     if per_system is None:
         return frame
     unit = _shared(frame) if pairs else frame["session"]

@@ -28,7 +28,6 @@ def command(
     file: Path | None = None,
     methods: list[str] | None = None,
     labels: list[str] | None = None,
-    corpus: str | None = None,
     per_system: int | None = None,
     people: int = 2,
     each: int = 1,
@@ -42,7 +41,7 @@ def command(
     ----------
     named : a study, or the path of its YAML. tool : a key of TOOLS.
     file : dialogues; default: those of the study.
-    methods, labels : only these. corpus : only its dialogues.
+    methods, labels : only these.
     per_system : dialogues drawn from each system, at least.
     people : annotators. each : how many of them judge each dialogue or pair. overlap : dialogues or pairs that one more
     judges; None: a quarter, but at least 25, if one annotator judges each of them, else 0. at_most : dialogues or pairs
@@ -67,7 +66,7 @@ def command(
         )
     frame, left_out = design.dialogues(study, file), {}
     pairs = any(METHODS[method].unit == "pair" for method in wanted)
-    drawn = design.chosen(frame, corpus, per_system, seed, pairs=pairs)
+    drawn = design.chosen(frame, per_system, seed, pairs=pairs)
     if per_system is not None:
         print(_drawn(drawn, per_system))
     for method, asked in wanted.items():

@@ -9,13 +9,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
+from pyarrow.lib import ArrowException
 
-from judgebook.extras.bundle import damage
+from judgebook.extras.bundle.parts import BundleError
 from judgebook.extras.bundle.sentences import sentences
 
+Read = TypeVar("Read")
 #: numbers that agree to this share of their size are the same: libraries of linear algebra differ by 1e-12 in what they
 #: sum, and iterations (of models, of strengths of systems) stop within 1e-9 of their end
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
@@ -100,7 +102,24 @@ def same(before: Any, now: Any) -> bool:
 
 def _text(path: Path) -> str:
     """A page or the answers, with one name for the command line, which each reader calls in their own way."""
-    return _COMMAND.sub("judgebook", damage.text(path))
+    return _COMMAND.sub("judgebook", text(path))
+
+
+def intact(path: Path, read: Callable[[Path], Read]) -> Read:
+    """What a file of a bundle says. Raises BundleError that names a damaged one."""
+    try:
+        return read(path)
+    except (OSError, ValueError, ArrowException, RecursionError) as error:
+        raise BundleError(f"it is damaged: {path.name} cannot be read: {error}; copy it anew") from None
+
+
+def text(path: Path) -> str:
+    return intact(path, lambda file: file.read_bytes().decode("utf-8"))
+
+
+def tree(path: Path) -> Any:
+    """What a JSON file says."""
+    return intact(path, lambda file: json.loads(file.read_bytes()))
 
 
 def _answers(path: Path) -> dict[str, Any]:
@@ -123,8 +142,8 @@ def _leaves(tree: Any, place: str) -> Iterator[tuple[str, Any]]:
 def _rows(before: Path, now: Path) -> tuple[int, list[Missing]]:
     """How many rows a table of results has, and those that do not come out: same texts and counts in a row, and floats
     within the tolerance. Rows of the same texts are compared in their order."""
-    first = damage.table(before)
-    second = damage.table(now) if now.is_file() else first.iloc[:0]
+    first = intact(before, pd.read_parquet)
+    second = intact(now, pd.read_parquet) if now.is_file() else first.iloc[:0]
     numbers = [c for c in first if first[c].dtype.kind == "f"]
     texts = [c for c in first if c not in numbers]
     waiting: dict[tuple, list[int]] = {}

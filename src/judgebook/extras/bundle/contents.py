@@ -38,7 +38,7 @@ FOLDERS = {
     "tables": "Tables as CSV and LaTeX",
     "params": "The settings of the run, defaults included",
     "data": "Description of the data and their sources, and judgements where they are shared",
-    "software": "Versions of the software and the lock to install them, digests of its source, and what was changed",
+    "software": "Versions of the software and the lock to install them, and what was changed in its source",
 }
 
 
@@ -109,14 +109,14 @@ def _outputs(of: Finished) -> Iterator[Part]:
     captions = {block.name: " ".join((block.caption or block.text).split()) for block in every if block.name}
     for name, ((step, _, path),) in placed.items():
         content = _notebook(path) if path.suffix == ".ipynb" else path
-        yield Part(name, content, captions.get(path.stem) or _about(name, step), step)
+        yield Part(name, content, captions.get(path.stem) or _about(name, step))
     where = {name.rpartition("/")[2]: name for name in placed}
     for step, name, path in pages:
         if name.startswith("report/files/") and (path.name in where or _stem(name) in names):
             continue
         hidden = sum(block.private for block in shown.get(path.stem, ()))
         content = _page(path, where, hidden) if path.suffix == ".html" else path
-        yield Part(name, content, _about(name, step), step)
+        yield Part(name, content, _about(name, step))
 
 
 def _about(name: str, step: str) -> str:

@@ -1,23 +1,20 @@
-"""The metadata of a bundle: RO-Crate 1.1 with the provenance of Process Run Crate 0.5.
+"""The metadata of a bundle: RO-Crate 1.1.
 
 References
 ----------
 Soiland-Reyes et al. (2022), Packaging research artefacts with RO-Crate, Data Science 5(2).
-Leo et al. (2024), Recording provenance of workflow runs with RO-Crate, PLOS ONE 19(9).
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections import defaultdict
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
 from judgebook import __version__
-from judgebook.extras.bundle.contents import FOLDERS, METADATA, PARAMS
+from judgebook.extras.bundle.contents import FOLDERS, METADATA
 from judgebook.extras.bundle.described import DESCRIPTION, Described, described
 from judgebook.extras.bundle.finished import Finished, raw_files
 from judgebook.extras.bundle.parts import Part
@@ -26,9 +23,8 @@ from judgebook.sources.instead.shared import FOLDER
 from judgebook.study import params
 
 CONTEXT, SPECIFICATION = "https://w3id.org/ro/crate/1.1/context", "https://w3id.org/ro/crate/1.1"
-PROCESS_RUN = "https://w3id.org/ro/wfrun/process/0.5"
 CC_BY, GPL = "https://creativecommons.org/licenses/by/4.0/", "https://www.gnu.org/licenses/gpl-3.0.html"
-PROJECT, RUN, DATA, JUDGEMENTS, AUTHOR = "#judgebook", "#run-", "#data", "#judgements", "#author"
+PROJECT, DATA, JUDGEMENTS, AUTHOR = "#judgebook", "#data", "#judgements", "#author"
 MEDIA = {
     "bib": "application/x-bibtex",
     "csv": "text/csv",
@@ -49,9 +45,9 @@ Entity = dict[str, Any]
 
 
 def metadata(of: Finished, parts: Iterable[Part]) -> bytes:
-    """The content of `ro-crate-metadata.json`: every file, and for each step what it was made of and when."""
+    """The content of `ro-crate-metadata.json`: every file, the data and the software."""
     parts, about = list(parts), described(of)
-    actions = _actions(of, parts)
+    data, software, author = _data(of, about, parts), _software(of), _author(about)
     files = [_file(part, of) for part in parts]
     folders = [_folder(name, parts) for name in FOLDERS if any(p.path.startswith(f"{name}/") for p in parts)]
     above = [f for f in files if "/" not in f["@id"]]
@@ -62,12 +58,10 @@ def metadata(of: Finished, parts: Iterable[Part]) -> bytes:
         "description": about.description,
         "datePublished": about.date,
         "license": {"@id": CC_BY},
-        "conformsTo": {"@id": PROCESS_RUN},
         "about": {"@id": DATA},
         "hasPart": _ids([*folders, *above]),
-        "mentions": _ids(actions),
+        "mentions": _ids([software, *(e for e in data if e["@id"] == JUDGEMENTS)]),
     }
-    author = _author(about)
     if author:
         root["author"] = {"@id": AUTHOR}
     graph: list[Entity] = [
@@ -80,11 +74,9 @@ def metadata(of: Finished, parts: Iterable[Part]) -> bytes:
         root,
         *folders,
         *files,
-        *actions,
-        *_data(of, about, parts),
-        _software(of),
+        *data,
+        software,
         *author,
-        {"@id": PROCESS_RUN, "@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"},
         _licence(CC_BY, "CC BY 4.0", "Creative Commons Attribution 4.0 International: text and figures"),
         _licence(GPL, "GPL-3.0-or-later", "GNU General Public License, version 3 or later: code in the notebooks"),
     ]
@@ -131,68 +123,15 @@ def _file(part: Part, of: Finished) -> Entity:
         "contentSize": str(part.size),
     }
     if folder == "notebooks":
+        why = of.outdated.get(PurePosixPath(part.path).stem)
         entity["license"] = [{"@id": GPL}, {"@id": CC_BY}]
-        entity |= {"conditionsOfAccess": _note(of, part.made_by)} if part.made_by in of.outdated else {}
+        entity |= {"conditionsOfAccess": f"From an earlier run. Since then: {why}"} if why else {}
     return entity
-
-
-def _note(of: Finished, step: str) -> str:
-    return f"From an earlier run. Since then: {of.outdated[step]}"
 
 
 def _folder(name: str, parts: Iterable[Part]) -> Entity:
     inside = [{"@id": _id(p.path)} for p in parts if p.path.startswith(f"{name}/")]
     return {"@id": f"{name}/", "@type": "Dataset", "name": name, "description": FOLDERS[name], "hasPart": inside}
-
-
-def _actions(of: Finished, parts: Iterable[Part]) -> list[Entity]:
-    """A CreateAction for each step whose outcome is in the bundle, and for reading the data."""
-    results: dict[str, list[Entity]] = defaultdict(list)
-    for part in parts:
-        if part.made_by:
-            results[part.made_by].append({"@id": _id(part.path)})
-    settings = {"@id": _id(PARAMS.format(study=of.key))}
-    out = []
-    for step, node in of.steps.items():
-        if step not in results and step != "annotations":
-            continue
-        if step == "annotations":
-            title, used, made = "Reading the data", _ids(_raw(of)), [{"@id": JUDGEMENTS}, *results[step]]
-        elif step in of.notebooks:
-            title, used, made = f"Running notebook {step}", _used(of, step, results), results[step]
-        else:
-            title, used, made = (
-                f"Writing the report: {step}",
-                [r for n in of.notebooks for r in results[n]],
-                results[step],
-            )
-        end = datetime.fromisoformat(node["finished"])
-        entity = {
-            "@id": _step(step),
-            "@type": "CreateAction",
-            "name": title,
-            "description": f"{title} with version {__version__} of judgebook"
-            + (f". {_note(of, step)}" if step in of.outdated else ""),
-            "instrument": {"@id": PROJECT},
-            "object": [settings, *used],
-            "result": made,
-            "startTime": (end - timedelta(seconds=node["seconds"])).isoformat(timespec="seconds"),
-            "endTime": end.isoformat(),
-        }
-        out.append(entity | ({"agent": {"@id": AUTHOR}} if of.study.heds.completed_by.name else {}))
-    return out
-
-
-def _used(of: Finished, step: str, results: dict[str, list[Entity]]) -> list[Entity]:
-    """What a notebook read: the judgements, and results of the notebooks it needs."""
-    parts = of.steps[step]["parts"]
-    needed = [p.removeprefix("results of ") for p in parts if p.startswith("results of ")]
-    frames = [{"@id": JUDGEMENTS}] if any(p.endswith(".parquet") for p in parts) else []
-    return [*frames, *(r for name in needed for r in results.get(name, ()) if r["@id"].startswith("results/"))]
-
-
-def _step(name: str) -> str:
-    return RUN + re.sub(r"\W+", "-", name)
 
 
 def _data(of: Finished, about: Described, parts: Iterable[Part]) -> list[Entity]:
@@ -217,12 +156,12 @@ def _data(of: Finished, about: Described, parts: Iterable[Part]) -> list[Entity]
         "@id": JUDGEMENTS,
         "@type": "CreativeWork",
         "name": "Judgements as read",
-        "description": "Checked, with pseudonyms for people" + ("" if tables else ". Not included"),
+        "description": "Checked, with pseudonyms for people",
         "isBasedOn": {"@id": DATA},
+        "hasPart": tables,
+        "license": data["license"],
     }
-    if tables:
-        judgements |= {"hasPart": tables, "license": data["license"]}
-    return [{k: v for k, v in data.items() if v}, *raw, *([] if of.study.across else [judgements])]
+    return [{k: v for k, v in data.items() if v}, *raw, *([judgements] if tables else [])]
 
 
 def _raw(of: Finished) -> list[Entity]:

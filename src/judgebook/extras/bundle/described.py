@@ -73,4 +73,4 @@ def parts(of: Finished, shared: Shared | None) -> Iterator[Part]:
     }
     yield Part(DESCRIPTION, (_PHRASES.say("data", **facts) + "\n").encode(), "Description and sources of the data")
     path = of.folder / "profile.json"
-    yield Part(PROFILE, path, "Systems, labels and groups, and how many of each", "annotations")
+    yield Part(PROFILE, path, "Systems, labels and groups, and how many of each")

@@ -11,7 +11,6 @@ from judgebook.plugins import Command, Extra, UsageError
 
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", help="a study that has been run")
-    parser.add_argument("--folder", action="store_true", help="write a folder instead of a zip file")
     about = "include the judgements, with pseudonyms, where the YAML states a licence that permits it"
     parser.add_argument("--with-judgements", dest="judgements", action="store_true", help=about)
     parser.add_argument("--with-texts", dest="texts", action="store_true", help="and texts of dialogues, ids masked")
@@ -36,7 +35,6 @@ def _bundle(args: argparse.Namespace) -> int:
             study,
             Manifest(study).data,
             outdated(study),
-            folder=args.folder,
             judgements=args.judgements,
             texts=args.texts,
         )
@@ -47,7 +45,7 @@ BUNDLE = Command(
     title="pack a finished study for an archive, as an RO-Crate without data and texts",
     about="""\
 Write bundles/STUDY.zip, for an archive or a supplement: report, executed notebooks, results, figures, tables, settings
-and versions, each with a description and its provenance (RO-Crate 1.1). Data, texts of dialogues and ids of people are
+and versions, each with a description (RO-Crate 1.1). Data, texts of dialogues and ids of people are
 never included. Run the study first.
 
   python run_all.py bundle ji2022""",
@@ -60,13 +58,12 @@ never included. Run the study first.
 
 def _verify_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bundle", help="a zip file or folder that `bundle --with-judgements` wrote")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="notebooks at a time (default: 1)")
 
 
 def _verify(args: argparse.Namespace) -> int:
     from judgebook.extras.bundle import verifying
 
-    return verifying.command(args.bundle, jobs=args.jobs)
+    return verifying.command(args.bundle)
 
 
 VERIFY = Command(

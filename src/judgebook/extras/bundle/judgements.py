@@ -10,12 +10,11 @@ from pathlib import Path
 import pandas as pd
 
 from judgebook import project
-from judgebook.extras.bundle import attributes, computed, licences
+from judgebook.extras.bundle import attributes, licences, stand_ins
 from judgebook.extras.bundle.finished import Finished, refuse_changed
 from judgebook.extras.bundle.identifiers import masked
 from judgebook.extras.bundle.licences import Licence
 from judgebook.extras.bundle.parts import BundleError, Part, json_bytes
-from judgebook.extras.bundle.stand_ins import StandIns
 from judgebook.sources.ids import private
 from judgebook.sources.ids.naming import OWN_IDS, TEXTS, Names
 from judgebook.sources.instead.shared import ABOUT, FOLDER, SCORES, SPELLINGS
@@ -74,7 +73,7 @@ class Shared:
         }
         yield Part(f"{FOLDER}/{ABOUT}", json_bytes(about), "What was left out or made coarser before sharing")
         for name, frame in self.frames.items():
-            yield Part(f"{FOLDER}/{name}.csv", escape.csv(frame).encode(), ROWS[name], "annotations")
+            yield Part(f"{FOLDER}/{name}.csv", escape.csv(frame).encode(), ROWS[name])
 
 
 def share(of: Finished, *, texts: bool) -> Shared:
@@ -108,8 +107,8 @@ def share(of: Finished, *, texts: bool) -> Shared:
         frames = _masked(frames, Names(own), deeds)
     else:
         left_out = sum(int(frames[n][c].notna().sum()) for n, c in _columns(frames, TEXTS))
-        frames = _stood_in(frames) | {SCORES: computed.text_scores(of, frames)}
-    frames = {n: f for n, f in (frames | {SPELLINGS: computed.spellings(of, frames)}).items() if len(f)}
+        frames = _stood_in(frames) | {SCORES: stand_ins.text_scores(of, frames)}
+    frames = {n: f for n, f in (frames | {SPELLINGS: stand_ins.spellings(of, frames)}).items() if len(f)}
     frames = _days(frames, deeds)
     frames, renamed = _numbered(frames, deeds)
     frames = _facts(frames, deeds)
@@ -164,9 +163,9 @@ def _masked(frames: dict[str, pd.DataFrame], own: Names, deeds: list[Deed]) -> d
 
 def _stood_in(frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Frames with a stand-in for each text."""
-    out, stand_ins = dict(frames), StandIns()
+    out, made = dict(frames), stand_ins.StandIns()
     for name, column in _columns(frames, TEXTS):
-        new = stand_ins.of(frames[name][column].dropna().unique())
+        new = made.of(frames[name][column].dropna().unique())
         out[name] = out[name].assign(**{column: frames[name][column].map(new)})
     return out
 

@@ -17,13 +17,11 @@ class BundleError(JudgebookError, ValueError):
 
 @dataclass(frozen=True)
 class Part:
-    """A file of a bundle. path : in it. content : the file to copy, or bytes. about : what it is, in a line. made_by :
-    the step of the pipeline that wrote it; empty for what is written for the bundle."""
+    """A file of a bundle. path : in it. content : the file to copy, or bytes. about : what it is, in a line."""
 
     path: str
     content: Path | bytes
     about: str
-    made_by: str = ""
 
     def __post_init__(self) -> None:
         down = posixpath.normpath(self.path) == self.path and not self.path.startswith(("/", ".."))

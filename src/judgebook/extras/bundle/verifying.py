@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import shutil
 import tempfile
 import zipfile
 import zlib
@@ -15,9 +14,10 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import unquote
 
 from judgebook import __version__, project
-from judgebook.extras.bundle import comparing, damage, software
+from judgebook.extras.bundle import comparing, software
 from judgebook.extras.bundle.comparing import Compared, Missing
 from judgebook.extras.bundle.contents import METADATA, PARAMS
 from judgebook.extras.bundle.described import PROFILE
@@ -49,32 +49,39 @@ class Verdict:
         return 3 if any(self.impossible.values()) else 0
 
 
-def command(path: str, *, jobs: int = 1, say: Callable[[str], None] = print) -> int:
+def command(path: str, *, say: Callable[[str], None] = print) -> int:
     """Verify a bundle, a zip file or a folder; returns the exit code. Raises BundleError."""
-    verdict = verify(Path(path), jobs=jobs)
+    verdict = verify(Path(path))
     for line in lines(verdict):
         say(line)
     return verdict.code
 
 
-def verify(path: Path, *, jobs: int = 1) -> Verdict:
+def verify(path: Path) -> Verdict:
     """What of a bundled report comes out again. Raises BundleError where the bundle cannot be run."""
+    try:
+        return _verify(path)
+    except BundleError as error:
+        raise BundleError(f"{path}: {error}") from None
+
+
+def _verify(path: Path) -> Verdict:
     with tempfile.TemporaryDirectory(prefix="verify-") as name:
         folder = Path(name) / "bundle"
         _unpack(path, folder)
-        study = _study(path, folder)
+        study = _study(folder)
         notebooks = sorted(p.stem for p in (folder / "results").glob("[0-9]*.parquet"))
         notebooks = sorted({stem.partition(".")[0] for stem in notebooks} | _executed(folder))
         here = [n for n in notebooks if (project.ROOT / "notebooks" / f"{n}.ipynb").is_file()]
         out = Path(name) / "out"
-        asked = [*here, *_skipped(damage.tree(folder / PROFILE) if (folder / PROFILE).is_file() else None, here)]
+        asked = [*here, *_skipped(comparing.tree(folder / PROFILE) if (folder / PROFILE).is_file() else None, here)]
         try:
-            code, told = _run(folder / PARAMS.format(study=study), asked, out, jobs)
+            code, told = _run(folder / PARAMS.format(study=study), asked, out)
         except params.ParamsError as error:
             what = str(error).replace(str(folder), str(path))  # a zip file is unpacked where nobody looks for it
-            raise BundleError(f"{path}: it is damaged, its settings cannot be read: {what}; copy it anew") from None
+            raise BundleError(f"it is damaged, its settings cannot be read: {what}; copy it anew") from None
         if code == 2 or not (out / "reports" / study / "index.html").is_file():
-            raise BundleError(f"{path}: its judgements cannot be analysed: {told or 'nothing was computed'}")
+            raise BundleError(f"its judgements cannot be analysed: {told or 'nothing was computed'}")
         return _judged(folder, out, study, set(notebooks) - set(here))
 
 
@@ -84,36 +91,34 @@ def _unpack(path: Path, folder: Path) -> None:
         folder.symlink_to(path.resolve(), target_is_directory=True)
         return
     if not path.is_file() or not zipfile.is_zipfile(path):
-        raise BundleError(f"{path}: expected a bundle (a zip file or a folder with {METADATA}), found none")
+        raise BundleError(f"expected a bundle (a zip file or a folder with {METADATA}), found none")
     with zipfile.ZipFile(path) as packed:
         names = packed.namelist()
         if METADATA not in names:
-            raise BundleError(f"{path}: expected a bundle, found a zip file without {METADATA}")
+            raise BundleError(f"expected a bundle, found a zip file without {METADATA}")
         outside = [n for n in names if PurePosixPath(n).is_absolute() or ".." in PurePosixPath(n).parts or "\\" in n]
         if outside:
-            raise BundleError(f"{path}: expected files of a bundle, found {outside[0]!r}")
-        size, free = sum(one.file_size for one in packed.infolist()), shutil.disk_usage(folder.parent).free
-        if size > free:
-            raise BundleError(
-                f"{path}: its files need {size / 1e9:.1f} GB, and {folder.parent} has {free / 1e9:.1f} GB"
-            )
+            raise BundleError(f"expected files of a bundle, found {outside[0]!r}")
         try:
             packed.extractall(folder)
         except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError) as error:
-            raise BundleError(f"{path}: expected a whole bundle, found a damaged or locked zip file: {error}") from None
+            raise BundleError(f"expected a whole bundle, found a damaged or locked zip file: {error}") from None
 
 
-def _study(path: Path, folder: Path) -> str:
-    """Name of the bundled study. Raises BundleError where the bundle lacks what is needed to run it."""
+def _study(folder: Path) -> str:
+    """Name of the bundled study. Raises BundleError where the bundle lacks what is needed to run it, or a file."""
     settings = sorted((folder / "params").glob("*.yaml"))
     if len(settings) != 1:
-        raise BundleError(f"{path}: expected one YAML in params/, found {len(settings)}")
+        raise BundleError(f"expected one YAML in params/, found {len(settings)}")
     if not (folder / shared.FOLDER / "annotations.csv").is_file():
         raise BundleError(
-            f"{path}: it has no judgements, so that nothing can be computed again; make it with "
+            "it has no judgements, so that nothing can be computed again; make it with "
             f"`{project.command()} bundle {settings[0].stem} --with-judgements`"
         )
-    damage.refuse_damaged(path, folder)
+    files = [unquote(e["@id"]) for e in comparing.tree(folder / METADATA)["@graph"] if "File" in e["@type"]]
+    if absent := sorted(name for name in files if not (folder / name).is_file()):
+        more = f" and {len(absent) - 1} more" if absent[1:] else ""
+        raise BundleError(f"it is not whole: {absent[0]}{more} missing; copy it anew")
     return settings[0].stem
 
 
@@ -130,7 +135,7 @@ def _skipped(profile: dict[str, Any] | None, executed: list[str]) -> list[str]:
     return [name for name, of in needs.items() if of & lacking and of <= lacking | set(executed)]
 
 
-def _run(settings: Path, notebooks: list[str], out: Path, jobs: int) -> tuple[int, str]:
+def _run(settings: Path, notebooks: list[str], out: Path) -> tuple[int, str]:
     """Run notebooks of a study into a folder, with no raw files in reach; the exit code and what was said of errors.
     Raises ParamsError."""
     from judgebook.pipeline.run import Options, run
@@ -141,7 +146,7 @@ def _run(settings: Path, notebooks: list[str], out: Path, jobs: int) -> tuple[in
         redirect_stdout(io.StringIO()),
         redirect_stderr(told),
     ):
-        code = run([str(settings)], Options(only=notebooks, jobs=jobs))
+        code = run([str(settings)], Options(only=notebooks, jobs=1))
     return code, told.getvalue().strip()
 
 
@@ -191,14 +196,11 @@ def _needing(about: dict[str, Any]) -> dict[str, str]:
 
 def _remarks(bundle: Path) -> list[str]:
     """What is different about the software, and what of the bundle's software was no release."""
-    source, made = (damage.tree(bundle / name) for name in (software.SOURCE, software.PACKAGES))
-    out = []
+    made, out = comparing.tree(bundle / software.PACKAGES), []
     if (bundle / software.CHANGES).is_file() or (bundle / software.OWN).is_dir():
         out.append(f"the bundle was made with changed source: {software.CHANGES}, {software.OWN}")
-    if differing := software.differing(source["files"]):
-        more = f" and {len(differing) - 5} more" if len(differing) > 5 else ""
-        version = f"version {source['version']}, here {__version__}; " if source["version"] != __version__ else ""
-        out.append(f"the source here is not that of the bundle: {version}{', '.join(differing[:5])}{more}")
+    if made["judgebook"] != __version__:
+        out.append(f"the bundle was made with version {made['judgebook']} of judgebook, here is {__version__}")
     here = installed()
     other = [f"{k} {v} (here {here[k]})" for k, v in made["packages"].items() if here.get(k, v) != v]
     if other:

@@ -1,4 +1,4 @@
-"""Writes a bundle, as a zip file or a folder: `python run_all.py bundle STUDY`. It appears whole or not at all."""
+"""Writes a bundle, a zip file: `python run_all.py bundle STUDY`. It appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ def command(
     manifest: dict[str, Any],
     outdated: dict[str, str],
     *,
-    folder: bool = False,
     judgements: bool = False,
     texts: bool = False,
     say: Callable[[str], None] = print,
@@ -37,7 +36,7 @@ def command(
     """Bundle a finished study; returns the exit code. Raises BundleError.
 
     manifest : what the pipeline stored of the run. outdated : notebook of an earlier run -> what has changed since.
-    folder : write a folder instead of a zip file. judgements, texts : include them.
+    judgements, texts : include them.
     """
     of = finished(study, manifest, outdated)
     shared = share(of, texts=texts) if judgements else None
@@ -47,10 +46,9 @@ def command(
         parts.append(Part(CROISSANT, content, "Description of the judgements (Croissant)"))
     parts = [Part(METADATA, crate.metadata(of, parts), ""), *parts]
     contents.refuse_private(of, parts, texts=texts)
-    target = store.out_root() / "bundles" / (study if folder else f"{study}.zip")
+    target = store.out_root() / "bundles" / f"{study}.zip"
     store.sweep(target.parent, deep=False)
-    (write_folder if folder else write_zip)(parts, target)
-    size = target.stat().st_size if target.is_file() else sum(part.size for part in parts)
+    write_zip(parts, target)
     for name, why in outdated.items():
         say(f"  {name} is from an earlier run ({why}); the bundle says so")
     for name in of.failed:
@@ -62,13 +60,17 @@ def command(
     what = "data and texts are not included"
     if shared:
         what = f"judgements are included under {shared.licence.name}, {'with' if texts else 'without'} texts"
-    say(f"bundle: {store.relative(target)}: {len(parts)} files, {size / 1e6:.1f} MB; {what}")
+    say(f"bundle: {store.relative(target)}: {len(parts)} files, {target.stat().st_size / 1e6:.1f} MB; {what}")
     return 0
 
 
 def write_zip(parts: Iterable[Part], path: Path) -> None:
-    """A zip file in the order of the parts; only a piece of a file is in memory at a time. Raises as `write_folder`."""
-    _refuse_other(path)
+    """A zip file in the order of the parts; only a piece of a file is in memory at a time.
+
+    Raises BundleError where there is something else in its place.
+    """
+    if path.exists() and not _is_bundle(path):
+        raise BundleError(f"{path} is not a bundle and would be replaced by one: remove it, or use --out")
     folders: set[str] = set()
     with store.atomic(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as out:
         for part in parts:
@@ -82,15 +84,7 @@ def write_zip(parts: Iterable[Part], path: Path) -> None:
                 shutil.copyfileobj(source, target, _CHUNK)
 
 
-def _refuse_other(path: Path) -> None:
-    """Raises BundleError where a bundle would replace something else."""
-    if path.exists() and not _is_bundle(path):
-        raise BundleError(f"{path} is not a bundle and would be replaced by one: remove it, or use --out")
-
-
 def _is_bundle(path: Path) -> bool:
-    if path.suffix != ".zip":
-        return (path / METADATA).is_file()
     try:
         with zipfile.ZipFile(path) as packed:
             return METADATA in packed.namelist()
@@ -102,23 +96,6 @@ def _entry(name: str, mode: int) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name, EPOCH)
     entry.external_attr, entry.create_system = mode << 16 | (0x10 if name.endswith("/") else 0), 3
     return entry
-
-
-def write_folder(parts: Iterable[Part], path: Path) -> None:
-    """A folder; one that was there is replaced when the new one is complete.
-
-    Raises BundleError where there is something else in its place.
-    """
-    _refuse_other(path)
-    with store.scratch(path.parent) as place:
-        for part in parts:
-            target = place / "new" / part.path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with _opened(part) as source, target.open("wb") as file:
-                shutil.copyfileobj(source, file, _CHUNK)
-        if path.exists():
-            path.rename(place / "old")
-        (place / "new").rename(path)
 
 
 @contextmanager

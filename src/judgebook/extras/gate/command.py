@@ -63,7 +63,7 @@ def sentence(decision: Decision) -> str:
     shown = "" if isnan(decision.estimate) else number(decision.estimate)
     if shown and not isnan(decision.low):
         shown += f" [{number(decision.low)}, {number(decision.high)}]"
-    facts: dict[str, Any] = {"plan": decision.plan, "people": decision.people, "why": decision.why, "value": shown}
+    facts: dict[str, Any] = {"people": decision.people, "why": decision.why, "value": shown}
     facts |= {"n_differences": decision.n_differences, "unit": decision.unit}
     said = _PHRASES.say("decision", required=decision.required.text, verdict=int(decision.verdict), **facts)
     return escape.unmarked(said)

@@ -10,12 +10,10 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from math import inf, isnan, nan
 
-import numpy as np
 import pandas as pd
 
 from judgebook.annotations.population import Population
-from judgebook.extras.gate.planned import Planned, planned
-from judgebook.extras.gate.requirements import Requirement, least, met
+from judgebook.extras.gate.requirements import Requirement
 from judgebook.plugins import UsageError
 from judgebook.questions.performance.leading import PART
 from judgebook.study.labels import METHODS, Label
@@ -36,9 +34,9 @@ class Verdict(IntEnum):
 @dataclass(frozen=True)
 class Decision:
     """estimate, low, high : in units of the label, positive where the required system is better; NaN where there is
-    none. people : whom the interval is about; None where it is not said. why : why nothing can be told. plan : where an
-    interval leaves it open, what the design could have told. n_differences : how many differences an interval that
-    holds at every look is made of; 0 for one for a single look. unit : of several labels together, in words."""
+    none. people : whom the interval is about; None where it is not said. why : why nothing can be told. n_differences :
+    how many differences an interval that holds at every look is made of; 0 for one for a single look. unit : of several
+    labels together, in words."""
 
     required: Requirement
     verdict: Verdict
@@ -47,7 +45,6 @@ class Decision:
     high: float = nan
     people: Population | None = None
     why: str = ""
-    plan: Planned | None = None
     n_differences: int = 0
     unit: str = ""
 
@@ -68,10 +65,7 @@ def decide(required: Requirement, evidence: Evidence) -> Decision:
                 sign = label.direction * (1 if row.system == system else -1)
                 low, high = sorted((sign * row.ci_low, sign * row.ci_high))
                 people = evidence.population(*part[:2])
-                made = Decision(required, verdict(required, low, high), sign * row.estimate, low, high, people)
-                if made.verdict != Verdict.OPEN or isnan(low):
-                    return made
-                return replace(made, plan=planned(required, label, (system, other), part, evidence))
+                return Decision(required, verdict(required, low, high), sign * row.estimate, low, high, people)
     return Decision(required, Verdict.OPEN, why="the two systems were not compared on this label")
 
 
@@ -176,11 +170,13 @@ def verdict(required: Requirement, low: float, high: float) -> Verdict:
     """By an interval of what is required. A missing interval tells nothing."""
     if isnan(low) or isnan(high):
         return Verdict.OPEN
-    if met(required, np.array(low), np.array(high)):
-        return Verdict.MET
     if required.kind == "equivalent":
-        return Verdict.NOT_MET if low > required.bound or high < -required.bound else Verdict.OPEN
-    return Verdict.NOT_MET if high < least(required) else Verdict.OPEN
+        inside = -required.bound < low and high < required.bound
+        outside = low > required.bound or high < -required.bound
+    else:
+        least = -required.bound if required.kind == "not_inferior" else required.bound
+        inside, outside = low > least, high < least
+    return Verdict.MET if inside else Verdict.NOT_MET if outside else Verdict.OPEN
 
 
 def _measured(required: Requirement, evidence: Evidence) -> Decision:

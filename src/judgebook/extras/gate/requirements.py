@@ -6,8 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from judgebook.plugins import UsageError
 
 Kind = Literal["superior", "not_inferior", "equivalent", "agreement", "reliability"]
@@ -69,17 +67,3 @@ def requirement(text: str) -> Requirement:
                 raise UsageError(f"requirement {text!r}: expected less than 1, the most it can be, found {size:g}")
             return found
     raise UsageError(f"requirement {text!r}: expected {_EXAMPLES}")
-
-
-def met(required: Requirement, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Whether intervals with these ends lie where the requirement asks, of arrays of one shape."""
-    if required.kind == "equivalent":
-        inside: np.ndarray = (-required.bound < low) & (high < required.bound)
-        return inside
-    above: np.ndarray = low > least(required)
-    return above
-
-
-def least(required: Requirement) -> float:
-    """What an interval must lie above, unless equivalence is required."""
-    return -required.bound if required.kind == "not_inferior" else required.bound

@@ -1,4 +1,7 @@
-"""The files of `reports/<study>/paper/` and the text of `paper.html`."""
+"""The files of `reports/<study>/paper/` and the text of `paper.html`.
+
+Methods are told from the data, the YAML and what was computed; results are the answers of the first page.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,17 @@ from operator import attrgetter
 from pathlib import Path
 
 from judgebook.display.text import Phrases, plain
-from judgebook.extras.paper import findings, found, heds, latex, pairs, references, tables
+from judgebook.extras.paper import findings, heds, latex, pairs, references
 from judgebook.extras.paper.analysis import Material
 from judgebook.study import store
+from judgebook.summary.answers.document import AnyAnswer
 
 _PHRASES = Phrases(__package__)
 #: notebooks whose tables and figures the LaTeX document shows first
 _FIRST = ("07", "03", "05", "13", "08", "10", "09", "11", "04", "06", "12", "02", "00")
 N_TABLES, N_FIGURES = 2, 2
-#: sentences on pairs that the page has room for; the file has all
-MOST = 1000
+#: answers of the first page that are results; the others tell of costs and of what to do next
+ANSWERS = ("order", "labels", "judges", "sample")
 #: lines of tables that leave room for text
 _LINES = 24
 #: tables that come before others of a notebook
@@ -35,30 +39,28 @@ def write(
     headlines: Sequence[str],
     html: Sequence[str],
     captions: Mapping[str, str],
+    answers: Iterable[AnyAnswer],
 ) -> str:
     """Write all files and return the text of the page, as Markdown.
 
     produced : figures and tables of the notebooks. headlines : stems of the figures that notebooks show first.
     html : tables of the notebooks, in order; in a Word document where pandoc is installed. captions : of figures, by
-    stem.
+    stem. answers : of the first page.
     """
-    parts = Parts(findings.methods(m), found.results(m), tables.results(m), pairs.sentences(m))
-    prose = {"methods.md": findings.joined(parts.methods), "results.md": parts.markdown()}
+    parts = Parts(findings.methods(m), results(answers), pairs.sentences(m))
+    prose = {"methods.md": findings.joined(parts.methods), "results.md": findings.joined(parts.results)}
     entries = works(m, *prose.values())
     texts = prose | {"heds.md": references.readable(heds.markdown(m), entries)}
     if parts.pairs:
         texts["pairs.md"] = "\n".join(_every_pair(parts.pairs))
     texts["references.bib"] = "\n\n".join(entry.source for entry in entries.values()) + "\n"
-    own = {table.name: table.tex for of_passage in parts.tables.values() for table in of_passage}
-    texts |= {f"{name}.tex": tex_ for name, tex_ in own.items()}
     paths = sorted(produced)
-    chosen = chosen_tables([p for p in paths if p.suffix == ".tex"], most=N_TABLES - len(own))
+    chosen = chosen_tables([p for p in paths if p.suffix == ".tex"])
     figures = chosen_figures(paths, headlines)
-    shown = latex.Shown({**own, **{p.stem: p.read_text(encoding="utf-8") for p in chosen}},
-                        {p.name: captions.get(p.stem, "") for p in figures})  # fmt: skip
+    shown = latex.Shown([p.stem for p in chosen], {p.name: captions.get(p.stem, "") for p in figures})
     for name, columns in latex.TEMPLATES.items():
         texts[name] = latex.document(m, parts.methods, parts.results, shown, columns=columns)
-    for path in (*folder.glob("table_*.tex"), *folder.glob("[0-9][0-9]_*")):  # of an earlier run
+    for path in folder.glob("[0-9][0-9]_*"):  # of an earlier run
         path.unlink()
     for path in (*chosen, *figures):
         with store.atomic(folder / path.name) as temporary:
@@ -66,24 +68,23 @@ def write(
     for name, text in texts.items():
         with store.atomic(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
-    offered = [name for name in texts if name.removesuffix(".tex") not in own]
-    made = [*offered, *(["tables.docx"] if word(html, folder / "tables.docx") else [])]
+    made = [*texts, *(["tables.docx"] if word(html, folder / "tables.docx") else [])]
     return page(m, parts, entries, made)
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What there is to paste: passages by name (Markdown with citations), tables by passage, sentences on pairs."""
+    """What there is to paste: passages by name (Markdown with citations), sentences on pairs."""
 
     methods: Mapping[str, str]
     results: Mapping[str, str]
-    tables: Mapping[str, list[tables.Rendered]]
     pairs: list[pairs.OnLabel]
 
-    def markdown(self) -> str:
-        """Results with their tables."""
-        blocks = [[text, *(t.markdown for t in self.tables.get(name, ()))] for name, text in self.results.items()]
-        return "\n\n".join(block.strip() for part in blocks for block in part) + "\n"
+
+def results(answers: Iterable[AnyAnswer]) -> dict[str, str]:
+    """The answers of the first page that are results, by key, in the order of the page; also those of notebooks."""
+    told = [one for one in answers if (one.key in ANSWERS or one.key[:1].isdigit()) and one.verdict != "not_run"]
+    return {one.key: _PHRASES.say("result", question=one.question, sentence=one.sentence) for one in told}
 
 
 def _every_pair(labels: Iterable[pairs.OnLabel]) -> Iterator[str]:
@@ -107,19 +108,14 @@ def page(m: Material, parts: Parts, entries: dict[str, references.Entry], made: 
     """The page: texts with citations in words, references, datasheet, how to cite."""
     sheet, report = heds.datasheet(m), findings.report_entry(m)
 
-    def blocks(passages: Mapping[str, str]) -> list[dict]:
-        return [
-            {"text": references.readable(text, entries).split("\n\n"), "tables": parts.tables.get(name, [])}
-            for name, text in passages.items()
-        ]
+    def paragraphs(passages: Mapping[str, str]) -> list[str]:
+        return [p for text in passages.values() for p in references.readable(text, entries).split("\n\n")]
 
-    n_pairs = sum(len(on.sentences) for on in parts.pairs)
     facts = {
         "made": list(made),
-        "methods": blocks(parts.methods),
-        "results": blocks(parts.results),
-        "pairs": [(e, list(of)) for e, of in groupby(parts.pairs, attrgetter("evaluation"))] if n_pairs <= MOST else [],
-        "n_pairs": n_pairs,
+        "methods": paragraphs(parts.methods),
+        "results": paragraphs(parts.results),
+        "n_pairs": sum(len(on.sentences) for on in parts.pairs),
         "references": [e.long for e in sorted(entries.values(), key=lambda e: e.short.lower()) if e.key != report.key],
         "bibtex": "\n\n".join(e.source for e in entries.values() if e.key != report.key),
         "report": report.source,
@@ -132,7 +128,7 @@ def page(m: Material, parts: Parts, entries: dict[str, references.Entry], made: 
     return _PHRASES.say("page", **facts) + "\n"
 
 
-def chosen_tables(paths: Iterable[Path], most: int = N_TABLES) -> list[Path]:
+def chosen_tables(paths: Iterable[Path]) -> list[Path]:
     """The first tables of one part that fit together, by the order of notebooks; at most one of a notebook, none of
     printed numbers."""
     out: dict[str, Path] = {}
@@ -144,7 +140,7 @@ def chosen_tables(paths: Iterable[Path], most: int = N_TABLES) -> list[Path]:
         if one and lines <= room and number in _FIRST and number not in out and not path.stem.endswith("_beside"):
             out[number] = path
             room -= lines
-    return list(out.values())[: max(0, most)]
+    return list(out.values())[:N_TABLES]
 
 
 def chosen_figures(paths: Iterable[Path], headlines: Sequence[str]) -> list[Path]:

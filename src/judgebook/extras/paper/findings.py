@@ -28,26 +28,18 @@ from judgebook.study.sections.margins import told
 _PHRASES = Phrases(__package__)
 #: more systems than this are not listed
 MANY = 12
-#: more techniques than this are not listed
-FEW = 5
 #: packages whose versions are named
 PACKAGES = ("numpy", "scipy", "statsmodels", "pandas")
 #: what fits may take as random, in the order in which it is named
 PARTS = (CONTEXT, ITEM, ANSWER, ANNOTATOR, TASTE)
 _SIDES = ("dialogue", "dialogue_b")
-Passages = Mapping[str, Callable[[Material], dict | None]]
 #: units of judgement in words
 _UNITS = {"turn": "turn", "dialogue": "dialogue", "pair": "pair of dialogues"}
 
 
 def methods(m: Material) -> dict[str, str]:
-    """The methods by passage, as Markdown with citations."""
-    return said(m, METHODS_PASSAGES)
-
-
-def said(m: Material, passages: Passages) -> dict[str, str]:
-    """Passages in words by name, those left out of which there is nothing to say."""
-    facts = {name: passage(m) for name, passage in passages.items()}
+    """The methods by passage, as Markdown with citations; without those of which there is nothing to say."""
+    facts = {name: passage(m) for name, passage in PASSAGES.items()}
     texts = {name: _PHRASES.say(name, **content) for name, content in facts.items() if content is not None}
     return {name: re.sub(r"(?<=\S) {2,}", " ", text) for name, text in texts.items() if text}
 
@@ -208,36 +200,6 @@ def _votes(method: str) -> bool:
     return METHODS[method].unit == "pair"
 
 
-def importance(m: Material) -> dict | None:
-    """How labels were related to quality."""
-    results = m.of("04")
-    if not results or not len(results["r"]):
-        return None
-    return {"logit": bool(len(results["mcfadden_r2"])), "level": level(m), "coverage": bool(m.of("06")),
-            "n_halves": m.study.coverage.n_halves}  # fmt: skip
-
-
-def groups(m: Material) -> dict | None:
-    """How evaluator groups were compared."""
-    results = m.of("08")
-    if not results or not len(results["group_difference"]):
-        return None
-    options = m.study.group_effects
-    return {"n_permutations": options.n_permutations, "margin": options.margin,
-            "n_resamples": m.study.bootstrap.n_resamples, "level": level(m)}  # fmt: skip
-
-
-def metrics(m: Material) -> dict | None:
-    """How metrics were correlated with people."""
-    results = m.of("09")
-    if not results or not len(results["correlation"]):
-        return None
-    units = sorted(set(results["correlation"]["resample_unit"].dropna()) & {"context", "dialogue"})
-    tested = bool(results["correlation_difference"]["p_value"].notna().any())
-    return {"units": [f"{u}s" for u in units], "n_resamples": m.study.metrics.n_resamples, "level": level(m),
-            "tested": tested}  # fmt: skip
-
-
 def filters(m: Material) -> dict | None:
     """The rules of the YAML by which ratings were left out, and how many were."""
     if not m.study.filters:
@@ -266,17 +228,6 @@ def quality_control(m: Material) -> dict | None:
         "replicated": bool(len(results["replication_r"])),
         "level": level(m),
     }
-
-
-def techniques(m: Material) -> dict | None:
-    """How evaluation techniques were compared."""
-    results = m.of("11")
-    if not results or not (len(results["technique_win_rate"]) or len(results["effective_win_rate"])):
-        return None
-    options = m.study.techniques
-    names = [spec.title or m.names.name("method", spec.method) for spec in options.compare.values()]
-    return {"names": names if len(names) <= FEW else [], "power": options.power, "alpha": options.alpha,
-            "n_runs": options.n_runs, "hours": bool(results["hours_to_power"]["estimate"].notna().any())}  # fmt: skip
 
 
 def judges(m: Material) -> dict | None:
@@ -323,17 +274,13 @@ def judge_titles(m: Material, metrics_: Any) -> list[str]:
     return [titles.get(j, m.names.name("group", j)) for j in dict.fromkeys(metrics_)]
 
 
-METHODS_PASSAGES: Passages = {
+PASSAGES: Mapping[str, Callable[[Material], dict | None]] = {
     "data": data,
     "filters": filters,
     "agreement": agreement,
     "scores": scores,
     "order": order,
-    "importance": importance,
-    "groups": groups,
-    "metrics": metrics,
     "quality_control": quality_control,
-    "techniques": techniques,
     "judges": judges,
     "software": software,
 }

@@ -3,7 +3,7 @@ r"""The study as LaTeX documents, in one column and in two: the texts, a few tab
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from judgebook.display.latex import tex, with_code
@@ -30,16 +30,15 @@ _BOTH = r"""\makeatletter
 
 @dataclass(frozen=True)
 class Shown:
-    """tables : stem of a file -> its LaTeX. figures : file -> caption."""
+    """tables : stems of files. figures : file -> caption."""
 
-    tables: Mapping[str, str]
+    tables: Sequence[str]
     figures: Mapping[str, str]
 
 
 def document(m: Material, methods: Mapping[str, str], results: Mapping[str, str], shown: Shown, *, columns: int) -> str:
-    """A document in one or two columns. Long tables, which cannot stand in two, come last in one column."""
+    """A document in one or two columns."""
     name = next(file for file, n in TEMPLATES.items() if n == columns).removesuffix(".tex")
-    long = [stem for stem, text in shown.tables.items() if r"\begin{longtable}" in text]
     title = rf"\begin{{center}}\large {tex(m.study.title)}\\ \small {tex(m.made.date)}\end{{center}}"
     two = columns == 2
     lines = [
@@ -52,12 +51,10 @@ def document(m: Material, methods: Mapping[str, str], results: Mapping[str, str]
         to_tex("\n\n".join(methods.values())),
         r"\section*{Results}",
         to_tex("\n\n".join(results.values())),
-        *(rf"\input{{{stem}}}" for stem in shown.tables if stem not in long),
+        *(rf"\input{{{stem}}}" for stem in shown.tables),
         *(line for file, caption in shown.figures.items() for line in _figure(file, caption, two=two)),
         r"\bibliographystyle{plainnat}",
         r"\bibliography{references}",
-        *([r"\clearpage" + (r"\onecolumn" if two else "")] if long else []),
-        *(rf"\input{{{stem}}}" for stem in long),
         r"\end{document}",
         "",
     ]

@@ -17,15 +17,16 @@ from judgebook.pipeline.nodes import Node, Parts
 from judgebook.pipeline.pages import Pages
 from judgebook.pipeline.worker import timed
 from judgebook.report.blocks import GLOSSARY
+from judgebook.summary.answers import document
 
 
 def node(pages: Pages, after: tuple[str, ...]) -> Node:
-    """The page of a study; it needs a page of some notebook."""
+    """The page of a study; it needs a page of some notebook, and the answers of the first page."""
     of, target = pages.of, pages.folder / f"{NAME}.html"
     return Node(
         of.key,
         NAME,
-        after,
+        (*after, page_jobs.INDEX),
         lambda: parts(pages),
         lambda: [target, *(p for p in target.with_suffix("").glob("*") if p.is_file())],
         write,
@@ -49,6 +50,7 @@ def parts(pages: Pages) -> Parts:
     """What the page and its files depend on."""
     of, shared, names = pages.of, pages.shared(), [n for n in pages.of.entries if pages.has_page(n)]
     paths = [of.executed(n) for n in names]  # captions, tables, and what is private
+    paths += [path for path in [document.path(of.key)] if path.is_file()]
     paths += [p for n in names for p in (*pages.files(n), *(of.home / "results").glob(f"{n}.parquet"))]
     about = [shared.title, shared.nav, shared.labels, of.manifest.date(), shutil.which("pandoc") is not None]
     return {
@@ -90,6 +92,7 @@ def write(job: PaperJob) -> str:
     tables = [b.html for b in visible if b.kind == "table"]
     material = analysis.gather(open_study(job.study), made)
     captions = {b.name: b.caption for b in visible if b.kind == "figure"}
-    text = files.write(material, job.target.with_suffix(""), files_, job.headlines, tables, captions)
+    answers = document.read_answers(job.study).answers if document.path(job.study).is_file() else []
+    text = files.write(material, job.target.with_suffix(""), files_, job.headlines, tables, captions, answers)
     page_jobs.write(job.target, report.text_page(job.shared.page(NAME), TITLE, text))
     return ""

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import pandas as pd
 
 from judgebook.display.text import Phrases
-from judgebook.extras.paper import findings, found
+from judgebook.extras.paper import findings
 from judgebook.extras.paper.analysis import Material
 from judgebook.questions.performance import leading
 from judgebook.questions.performance.leading import ALIKE, by_margin
+from judgebook.study.labels import METHODS
 from judgebook.study.sections.margins import told
 
 _PHRASES = Phrases(__package__)
@@ -40,13 +41,28 @@ def _by_label(m: Material, rows: pd.DataFrame) -> Iterator[OnLabel]:
         others = m.populations[corpus, group].others
         each = by_margin(part, m.study.margins, method).to_dict("records")
         sentences = [_sentence(m, row, len(part), others=others) for row in each]
-        yield OnLabel(found.who(m, (corpus, method, group), rows), m.names.name("label", label, method), sentences)
+        yield OnLabel(_evaluation(m, corpus, method, group, rows), m.names.name("label", label, method), sentences)
+
+
+def _evaluation(m: Material, corpus: str, method: str, group: str, rows: pd.DataFrame) -> str:
+    """Method, with group and corpus where `rows` have several."""
+    several = {"group": group, "corpus": corpus}
+    parts = [m.names.name(column, name) for column, name in several.items() if len(rows[column].unique()) > 1]
+    return ", ".join([m.names.name("method", method), *parts])
+
+
+def _unit(m: Material, method: str, label: str) -> tuple[float, float] | str:
+    """What differences on a label are in: `wins` (share won minus share lost), `share` of marks, or the scale."""
+    if METHODS[method].unit == "pair":
+        return "wins"
+    scale = m.names.labels[method, label].scale
+    return "share" if scale == (0, 1) else scale
 
 
 def _sentence(m: Material, row: dict, n: int, *, others: bool) -> str:
     """row : of `contrast`, with its verdict, and whether it is decided. n : pairs that the interval and p are adjusted
     for."""
-    unit = found.unit(m, row["method"], [row["label"]])
+    unit = _unit(m, row["method"], row["label"])
     scale = 1 if isinstance(unit, tuple) else 100
     turned = row["estimate"] < 0
     values = [row["estimate"], row["ci_low"], row["ci_high"]]

@@ -7,7 +7,7 @@ five): their marks have an interval from the likelihood of a beta-binomial model
 further. Where raters mark clear items and slip on others, the likelihood alone covers 60% to 94%; where marks are
 beta-binomial, the jackknife alone covers 91% to 97%; together they cover 95% to 99% of either
 (`benchmarks/levels/other_tests.csv`). With two raters 20 marks are enough for the bootstrap; with more, 30 items with
-two marks of the rarer value or more (notebook 80). Labels of three values or more keep their bootstrap unless all items
+two marks of the rarer value or more. Labels of three values or more keep their bootstrap unless all items
 agree: in simulations of 8 to 30 items BCa covered 84% to 99%, the bound 68% to 99%.
 
 In that model, the number of marks of an item with m raters is beta-binomial with mean m pi and correlation rho, which

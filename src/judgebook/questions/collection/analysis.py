@@ -10,7 +10,7 @@ from judgebook.annotations import summary
 from judgebook.questions.agreement.analysis import plain_alphas
 from judgebook.questions.collection import pilot, screening
 from judgebook.questions.collection.answers import answers, of_systems
-from judgebook.questions.collection.costs import costs, medians
+from judgebook.questions.collection.costs import medians, unit_minutes
 from judgebook.questions.collection.question import Costs, Pilot
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
@@ -89,7 +89,7 @@ def collection(
     *,
     confidence: float,
 ) -> Results:
-    """Notebook 02: how much was judged and by whom, how long conversations are, what annotation took and cost.
+    """Notebook 02, besides what was published: who did most, how long conversations are, what annotation took.
 
     Parameters
     ----------
@@ -99,21 +99,13 @@ def collection(
         From `costs.minutes`.
     labels : sequence of Label
     section : Costs
-        Hourly rate, planned dialogues, payments and final labels.
+        Final labels.
     """
     minutes = collect(medians(times, confidence))
     return collect(
-        summary.counts(annotations),
         summary.comparisons(annotations),
         summary.workload_summary(summary.workload(annotations)),
         summary.texts(dialogues),
         minutes,
-        costs(
-            minutes["median_minutes"],
-            labels,
-            hourly_rate=section.hourly_rate,
-            planned_dialogues=section.planned_dialogues,
-            payments=section.payments,
-            final_labels=section.final_labels,
-        ),
+        unit_minutes(minutes["median_minutes"], labels, section.final_labels),
     )

@@ -1,7 +1,7 @@
 """Time and cost of annotation (Finch et al. 2023, appendix F, Tables 9 and 10).
 
 The time of a method is the sum over its tasks of the median minutes per dialogue, or per pair where dialogues are
-compared. Throughput, estimated cost and own cost follow by arithmetic, see `money`.
+compared. Throughput, estimated cost and own cost follow by arithmetic, in notebook 02.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def paid(
     done = annotations[["corpus", "group", "method", "annotator"]].assign(task=task, unit=unit).drop_duplicates()
     out = {}
     for (corpus, group, method), part in done.groupby(["corpus", "group", "method"], sort=False, observed=True):
-        amounts = [_payment(payments.get(group, {}).get(method), pd.Series([t])) for t in part["task"]]
+        amounts = [payment(payments.get(group, {}).get(method), pd.Series([t])) for t in part["task"]]
         stated = [amount for amount in amounts if amount is not None]
         out[corpus, group, method] = sum(stated) if len(stated) == len(amounts) else np.nan
     return pd.Series(out, dtype=float)
@@ -208,91 +208,40 @@ def mover(estimates: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[flo
     return total, float(total - np.sqrt(below)), float(total + np.sqrt(above))
 
 
-def costs(
-    medians: pd.DataFrame,
-    labels: Iterable[Label],
-    *,
-    hourly_rate: float,
-    planned_dialogues: int,
-    payments: Mapping[str, Mapping[str, float | Mapping[str, float]]],
-    final_labels: Mapping[str, list[str]] | None = None,
+def unit_minutes(
+    medians: pd.DataFrame, labels: Iterable[Label], final_labels: Mapping[str, list[str]]
 ) -> Iterator[dict[str, Any]]:
-    """Time and money of each method, by corpus and group.
+    """Minutes of a method, the sum over its tasks, with an interval, by corpus and group: rows of `unit_minutes`.
 
     Parameters
     ----------
     medians : DataFrame
         `median_minutes` rows, one per task.
     labels : iterable of Label
-        Give the tasks of labels, and how many labels a task has.
-    hourly_rate : float
-        Payment per hour of annotation in the estimate.
-    planned_dialogues : int
-        Dialogues the cost is for; pairs are half as many.
-    payments : dict
-        group -> method -> what one work unit of each of its tasks was paid, or task -> payment.
-    final_labels : dict, optional
-        method -> labels kept in the end; the cost of their tasks alone is added (`tasks` of `final`).
-
-    Returns
-    -------
-    Rows of `unit_minutes` (with interval), `throughput`, `estimated_cost`, `own_cost` and `cost_per_label`, the
-    estimated cost of one label of one unit. `level` says what a unit is: a dialogue or a pair.
-
-    References
-    ----------
-    Finch, Finch and Choi 2023, appendix F, Table 10.
+        Give the tasks of labels.
+    final_labels : dict
+        method -> labels kept in the end; the minutes of their tasks alone are added (`tasks` of `final`).
     """
     task_of = {(label.method, label.id): label.task or label.method for label in labels}
-    final = final_labels or {}
     for (corpus, group, method), part in medians.groupby(_KEYS[:3], sort=False):
         subsets = {"all": set(part["task"])}
-        if method in final:
-            subsets["final"] = {task_of[method, label] for label in final[method]}
+        if method in final_labels:
+            subsets["final"] = {task_of[method, label] for label in final_labels[method]}
         for name, tasks in subsets.items():
             keys = {"corpus": corpus, "group": group, "method": method, "level": _unit(method), "tasks": name}
-            timed, untimed = part[part["task"].isin(tasks)], sorted(tasks - set(part["task"]))
-            if untimed:
-                note = f"no durations of {', '.join(untimed)}"
-                yield keys | {"statistic": "unit_minutes", "estimate": np.nan, "note": note}
+            row = {"statistic": "unit_minutes", "estimate": np.nan} | keys
+            if untimed := sorted(tasks - set(part["task"])):
+                yield row | {"note": f"no durations of {', '.join(untimed)}"}
                 continue
-            n_labels = sum(m == method and task in tasks for (m, _), task in task_of.items())
-            paid = _payment(payments.get(group, {}).get(method), timed["task"])
-            yield from (keys | row for row in _cost_rows(timed, n_labels, hourly_rate, planned_dialogues, paid))
+            timed = part[part["task"].isin(tasks)]
+            total, low, high = mover(*(timed[c].to_numpy(float) for c in ("estimate", "ci_low", "ci_high")))
+            kind = "not_estimable" if np.isnan(low) else "mover"
+            ends = {"ci_low": low, "ci_high": high, "ci_kind": kind}
+            yield row | {"estimate": total, "n": int(timed["n"].sum())} | ends
 
 
-def _cost_rows(
-    tasks: pd.DataFrame, n_labels: int, rate: float, planned: int, paid: float | None
-) -> Iterator[dict[str, Any]]:
-    total, low, high = mover(*(tasks[c].to_numpy(float) for c in ("estimate", "ci_low", "ci_high")))
-    kind = "not_estimable" if np.isnan(low) else "mover"
-    row = {"statistic": "unit_minutes", "estimate": total, "ci_low": low, "ci_high": high, "ci_kind": kind}
-    yield row | {"n": int(tasks["n"].sum())}
-    units = planned / 2 if tasks["level"].iloc[0] == "pair" else planned
-    amounts = money(total, units, rate, paid)
-    amounts["cost_per_label"] = amounts["estimated_cost"] / units / n_labels if n_labels else np.nan
-    one = "no label is judged in it" if tasks["method"].iloc[0] != TOGETHER else "its labels are of several methods"
-    why = {"own_cost": "costs.payments has no payment for it", "cost_per_label": one}
-    for name, value in amounts.items():
-        yield {"statistic": name, "estimate": value, "note": why[name] if np.isnan(value) else None}
-
-
-def _payment(payment: float | Mapping[str, float] | None, tasks: pd.Series) -> float | None:
+def payment(stated: float | Mapping[str, float] | None, tasks: pd.Series) -> float | None:
     """Payment of all tasks of one unit; None where one of them has none."""
-    if isinstance(payment, Mapping):
-        return sum(payment[t] for t in tasks) if set(tasks) <= set(payment) else None
-    return None if payment is None else payment * len(tasks)
-
-
-def money(
-    minutes_per_unit: float, n_units: float, hourly_rate: float, payment: float | None = None
-) -> dict[str, float]:
-    """Throughput (units per hour), estimated cost and own cost (missing without a payment), as in Table 10.
-
-    TP = 60 / TI, EC = TI / 60 x rate x units, OC = payment of all tasks of one unit x units.
-    """
-    return {
-        "throughput": 60 / minutes_per_unit,
-        "estimated_cost": minutes_per_unit / 60 * hourly_rate * n_units,
-        "own_cost": np.nan if payment is None else payment * n_units,
-    }
+    if isinstance(stated, Mapping):
+        return sum(stated[t] for t in tasks) if set(tasks) <= set(stated) else None
+    return None if stated is None else stated * len(tasks)

@@ -11,7 +11,7 @@ import pandas as pd
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.questions.collection.costs import COLLECTION, TOGETHER
+from judgebook.questions.collection.costs import COLLECTION, TOGETHER, payment
 from judgebook.questions.collection.question import Costs
 from judgebook.questions.collection.screening import ALL_TASKS
 from judgebook.questions.collection.tables import (
@@ -117,7 +117,7 @@ def collection(
     people = annotations[annotations["annotator_kind"] == "human"]
     labels = people[["method", "label"]].drop_duplicates()
     facts: dict[str, Any] = {"n": len(people), "n_labels": len(labels), "n_methods": labels["method"].nunique()}
-    costs, paid = (_per_unit(results, s, section.planned_dialogues) for s in ("estimated_cost", "own_cost"))
+    costs, paid = _per_unit(results, section)
     facts |= {"costs": _by_level(costs), "paid": _by_level(paid), "vary": _what_varies(costs)}
     facts |= {"currency": section.currency, "rate": f"{section.hourly_rate:g}", "paid_elsewhere": paid_elsewhere}
     yield Prose(_PHRASES.say("collected", **facts))
@@ -137,12 +137,17 @@ def collection(
         yield Prose(_PHRASES.say("unknown_annotators"))
 
 
-def _per_unit(results: Results, statistic: str, planned: int) -> pd.DataFrame:
-    """Costs of one dialogue or pair, of the planned dialogues or half as many pairs (`costs.planned_dialogues`)."""
-    rows = results.select(statistic, tasks="all").dropna(subset="estimate")
+def _per_unit(results: Results, section: Costs) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Costs of one dialogue or pair: at the hourly rate, and at what was paid, where that is known."""
+    rows = results.select("unit_minutes", tasks="all").dropna(subset="estimate")
     rows = rows[rows["method"] != COLLECTION]
-    units = [planned / 2 if level == "pair" else planned for level in rows["level"]]
-    return rows.assign(estimate=rows["estimate"].to_numpy(float) / np.array(units, dtype=float))
+    task_of = results["median_minutes"].groupby(["corpus", "group", "method"])["task"]
+    paid = [
+        payment(section.payments.get(group, {}).get(method), task_of.get_group((corpus, group, method)))
+        for corpus, group, method in zip(rows["corpus"], rows["group"], rows["method"], strict=True)
+    ]
+    at_rate = rows.assign(estimate=rows["estimate"] / 60 * section.hourly_rate)
+    return at_rate, rows.assign(estimate=np.array(paid, dtype=float)).dropna(subset="estimate")
 
 
 def _by_level(rows: pd.DataFrame) -> list[tuple[str, list[float]]]:

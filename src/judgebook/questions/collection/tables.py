@@ -8,11 +8,11 @@ import pandas as pd
 
 from judgebook.display import cells, tables
 from judgebook.display.names import DisplayNames
-from judgebook.display.text import listing, number, percent, plain
+from judgebook.display.text import listing, percent, plain
 from judgebook.display.views import Prose, Table
 from judgebook.questions.collection import screening
 from judgebook.questions.collection.pilot import BOTS
-from judgebook.questions.collection.question import Costs, Pilot
+from judgebook.questions.collection.question import Pilot
 from judgebook.sources.accounts import physical, words
 from judgebook.study import schema
 from judgebook.study.definitions import definitions
@@ -22,8 +22,6 @@ from judgebook.study.results import Results, where
 from judgebook.study.schema import CELL, Annotations
 
 CARD = ["instances", "systems", "utterances", "context words", "response words", "criteria", "annotations"]
-JUDGED = ["dialogues", "contexts", "pairs", "turns", "labels", "items", "annotations", "annotators"]
-JUDGED += ["once", "twice", "more"]
 TEXTS = ["dialogues", "interactors", "turns a dialogue", "tokens a user turn", "words a user turn"]
 TEXTS += ["tokens a system turn", "words a system turn"]
 #: columns of annotations that are empty by nature where whole dialogues, or no pairs, are judged
@@ -323,21 +321,6 @@ def _percents(rows: pd.DataFrame) -> pd.Series:
 # 02
 
 
-def judged(results: Results, names: DisplayNames) -> Table:
-    """What each group judged, by method; kinds of annotators in rows of their own where a group has several."""
-    index = ["corpus", "group", "method"]
-    rows = (
-        where(results["count"], system=None)
-        .dropna(subset="method")
-        .assign(**{"Judged by": lambda f: f["kind"].map(KINDS)})
-    )
-    index += ["Judged by"] if rows.groupby(index)["kind"].nunique().max() > 1 else []
-    wide = names.sort(tables.pivot(rows, index, "what", {c: c.capitalize() for c in JUDGED}))
-    why = {"Annotators": "Annotators are positions in a list, not known people."}
-    why |= {"Pairs": "No dialogues are compared.", "Turns": "Whole dialogues are judged."}
-    return Table(names.named(wide), "judged", "What each evaluator group judged, by method.", why=why)
-
-
 def texts(results: Results, names: DisplayNames) -> Table | Prose:
     """Size of the conversations, of all systems and of each."""
     sizes = pd.concat([where(results["count"], kind=None), results["mean_count"]])
@@ -359,26 +342,3 @@ def minutes(results: Results, names: DisplayNames) -> Table | Prose:
     out["Work units"], out["Annotators"] = rows["n"], rows["n_annotators"]
     caption = "Minutes per dialogue or pair, with the exact CI of the median (work units treated as independent)."
     return Table(names.named(out), "minutes", caption)
-
-
-def costs(results: Results, names: DisplayNames, section: Costs, paid_per_unit: bool = False) -> Table:
-    """Time and money of each method; final tasks in rows of their own. paid_per_unit : `quality_control.payment` is
-    known, which is of work units, not of annotations."""
-    money = {"estimated_cost": "Estimated cost", "own_cost": "Own cost", "cost_per_label": "Cost per label"}
-    heads = {"Minutes": "unit_minutes", "Units per hour": "throughput"}
-    heads |= {f"{title} ({section.currency})": statistic for statistic, title in money.items()}
-    spec: dict[str, tuple[str, dict[str, object]]] = {head: (statistic, {}) for head, statistic in heads.items()}
-    wide = names.sort(tables.side_by_side(results, ["corpus", "group", "method", "tasks"], spec))
-    several = (wide["tasks"] != "all").any() if len(wide) else False
-    wide = wide.rename(columns={"tasks": "Tasks"}) if several else wide.drop(columns="tasks")
-    note = "The YAML has the payment per work unit (`quality_control.payment`), not per annotation: see notebook 10."
-    why = {f"Own cost ({section.currency})": note if paid_per_unit else "The YAML states no payment."}
-    why[f"Cost per label ({section.currency})"] = "No label was judged, or labels of several methods were."
-    planned = section.planned_dialogues
-    pairs = {METHODS[method].unit == "pair" for method in wide["method"] if method in METHODS}
-    sizes = {False: f"{number(planned)} dialogues", True: f"{number(planned // 2)} pairs"}
-    of = " or ".join(size for pair, size in sizes.items() if pair in pairs or not pairs)
-    caption = (
-        f"One annotation of {of} (`costs.planned_dialogues`), at {section.hourly_rate:g} {section.currency} per hour."
-    )
-    return Table(names.named(wide), "costs", caption, why=why)

@@ -1,9 +1,9 @@
 """Does it matter who evaluates? The results of notebook 08.
 
-As published (Finch, Finch and Choi 2024): for each pair of evaluator groups, the mean over pairs of systems of the
-absolute difference of effect sizes, from one annotation per item and group, with BCa intervals over scores. As we would
-defend it: the same difference compared with its distribution when judgements, or annotators, are permuted; corrected
-for noise; tested for equivalence; and its range when one annotator is left out. This uses all annotations, each item
+What Finch, Finch and Choi 2024 published is computed in the notebook: for each pair of evaluator groups, the mean over
+pairs of systems of the absolute difference of effect sizes, from one annotation per item and group. As we would defend
+it: the same difference compared with its distribution when judgements, or annotators, are permuted; corrected for
+noise; tested for equivalence; and its range when one annotator is left out. This uses all annotations, each item
 counting once; the range over picks of one annotation per item shows what using one would mean.
 """
 
@@ -28,10 +28,8 @@ from judgebook.questions.groups.conclusions import conclusions
 from judgebook.questions.groups.effects import (
     KEY,
     MANY_PAIRS,
-    MOST_RESAMPLES,
     for_each_label,
     n_pairs,
-    published,
     without_one_annotator,
 )
 from judgebook.questions.groups.extremes import extremes
@@ -106,9 +104,8 @@ def analyse(
     every, annotations = annotations, with_means(annotations, labels)
     picked = study_pick(annotations, pick_seed)
     people = comparable(annotations[annotations["annotator_known"] & (annotations["annotator_kind"] == "human")])
-    many, fewer = n_pairs(annotations) > MANY_PAIRS, sampling
+    many = n_pairs(annotations) > MANY_PAIRS
     if many:
-        fewer = replace(sampling, n_resamples=min(sampling.n_resamples, MOST_RESAMPLES))
         effects = many_pairs(
             annotations,
             people,
@@ -125,7 +122,6 @@ def analyse(
         )
     ranges = partial(effect_ranges, seed=permute_seed, n_picks=options.n_picks)
     results = collect(
-        for_each_label(partial(published, sampling=fewer), picked),
         effects,
         for_each_label(exchanged, annotations, per_item=True),
         for_each_label(partial(exchanged, exchange="annotator"), annotations, per_item=True),
@@ -224,7 +220,7 @@ def as_published(
     pick_seed: int,
     permute_seed: int,
 ) -> Iterator[Results]:
-    """The paper's values by its own pick (`pick` is paper), on all data and on its scope (`scope` is paper).
+    """Alpha between groups by the paper's own pick (`pick` is paper), on all data and on its scope (`scope` is paper).
 
     On its scope also: the permutation null of Figure 1, ranges over picks, alpha within groups (Table 3), counts (Table
     2), and how many wrong values lie inside the ranges.
@@ -236,15 +232,9 @@ def as_published(
     if scope:
         inside = in_scope(annotations, dialogues=scope.exclude_dialogues, sessions=scope.exclude_sessions)
         frames = {None: annotations, "paper": inside}
-    effects = partial(published, sampling=sampling)
     for name, frame in frames.items():
-        by_dialogue, by_pair = (
-            pick_as_published(frame, comparisons=of, seed=pick_seed, source_order=options.source_order)
-            for of in ("dialogue", "pair")
-        )
-        table, figure = (collect(for_each_label(effects, picked)) for picked in (by_dialogue, by_pair))
-        figure["mean_absolute_effect"] = table["mean_absolute_effect"]
-        results = collect(figure, alpha_between(by_pair, labels, sampling))
+        by_pair = pick_as_published(frame, comparisons="pair", seed=pick_seed, source_order=options.source_order)
+        results = alpha_between(by_pair, labels, sampling)
         yield Results({s: rows.assign(pick="paper", scope=name) for s, rows in results.items()})
     exchanged = partial(permutation_null, seed=permute_seed, n_permutations=options.n_permutations)
     null = collect(for_each_label(exchanged, by_pair))

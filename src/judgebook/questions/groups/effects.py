@@ -1,4 +1,4 @@
-"""How far apart systems are in one evaluator group, and how much that differs between groups, as published.
+"""How far apart systems are in one evaluator group, and how much that differs between groups.
 
 Finch, Finch and Choi 2024, section 5: the effect size of each pair of systems (Cohen's d of ratings, Cohen's h of
 rates and win shares), and between two groups the mean over pairs of systems of its absolute difference. Effects depend
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import combinations, product
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,6 @@ import pandas as pd
 
 from judgebook.annotations.scores import sides, weighted
 from judgebook.execution.tasks import run
-from judgebook.statistics.intervals import Sampling
-from judgebook.statistics.resampling import replicate_sums
 from judgebook.study.labels import METHODS
 from judgebook.study.schema import Annotations
 
@@ -256,45 +254,6 @@ def scored(rows: Annotations) -> pd.DataFrame:
     one_side = "one_side" in rows and rows["one_side"].all()
     out = rows.assign(item=rows["dialogue"]) if one_side else sides(rows)
     return out.assign(score=np.where(out["score"] == 0, np.nan, (out["score"] + 1) / 2))
-
-
-def published(one: LabelScores, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
-    """Mean |effect| of each group (Table 4) and difference between each pair of groups (Figure 1), with BCa intervals.
-
-    Returns rows of `mean_absolute_effect` and `group_difference`; where a value is undefined, `note` says why.
-
-    Scores are resampled within system and group, as if no two groups had judged the same dialogue and the two sides of
-    a comparison were two judgements. A mean of absolute values has no value below zero to cover, so where groups do not
-    differ these intervals never cover the truth.
-    """
-    shape = (-1, len(one.groups), len(one.systems), 3)
-
-    def statistic(*sums: np.ndarray) -> np.ndarray:
-        return over_pairs(np.stack(sums, axis=1).reshape(shape), one.effect)
-
-    rows, counts = _patterns(one)
-    replicates = replicate_sums(
-        rows,
-        statistic,
-        unit="score within system and group",
-        rng=sampling.stream("published_group_difference", *one.key),
-        counts=counts,
-        n_resamples=sampling.n_resamples,
-    )
-    for name, interval in zip(one.means, replicates.intervals(sampling.confidence, expanded=False), strict=True):
-        yield one.row(*name, resample="score") | interval.row()
-
-
-def _patterns(one: LabelScores) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """The distinct scores of each group and system as rows of sums, and how often each occurs."""
-    rows, counts = [], []
-    cells = dict(iter(one.scores.dropna(subset="score").groupby(["group", "system"])["score"]))
-    for cell in product(one.groups, one.systems):
-        values, n = np.unique(cells[cell].to_numpy(float), return_counts=True) if cell in cells else ([0.0], [1])
-        # an empty sample is one unit without a score: every effect that needs it is undefined
-        rows.append(np.stack([np.full(len(values), float(cell in cells)), values, np.square(values)], axis=1))
-        counts.append(np.asarray(n))
-    return rows, counts
 
 
 def without_one_annotator(one: LabelScores) -> Iterator[dict[str, Any]]:

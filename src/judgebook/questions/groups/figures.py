@@ -44,24 +44,14 @@ def differences(results: Results, names: DisplayNames, confidence: float, margin
     """Differences between groups and those expected by chance: figures of each corpus."""
     rows = analysis.differences(results, confidence)
     for name, part in _by(rows, names, ["corpus"], "differences"):
-        heading = title(part, equivalence=True)
+        heading = title(part)
         yield from (replace(plot, title=heading) for plot in _differences(part, names, name, confidence, margin))
 
 
-def figure_one(results: Results, names: DisplayNames, confidence: float, margin: float) -> Iterator[Plot]:
-    """Figure 1 of the paper for the groups in these data, with differences expected by chance."""
-    rows = analysis.differences(results, confidence, scope="paper", pick="paper")
-    # equivalence is tested in the primary analysis alone
-    verdicts = [analysis.verdict(p, float("nan"), 1 - confidence) for p in rows["p_adjusted"]]
-    rows = rows.assign(verdict=verdicts)
-    heading = title(rows, equivalence=False)
-    yield from (replace(plot, title=heading) for plot in _differences(rows, names, "figure1", confidence, margin))
-
-
-def title(rows: pd.DataFrame, *, equivalence: bool) -> str:
-    """How many differences are shown, and where equivalence was tested how many are small. rows : with `verdict`."""
+def title(rows: pd.DataFrame) -> str:
+    """How many differences are shown, and how many are small. rows : with `verdict`."""
     tested = rows.loc[rows["verdict"] != analysis.UNTESTED, "verdict"]
-    same = int(tested.isin([analysis.EQUIVALENT, analysis.BOTH]).sum()) if equivalence else None
+    same = int(tested.isin([analysis.EQUIVALENT, analysis.BOTH]).sum())
     differ = int(tested.isin([analysis.DIFFERS, analysis.BOTH]).sum())
     return _PHRASES.say("differences_title", n=len(tested), differ=differ, same=same)
 
@@ -77,31 +67,23 @@ def _differences(
         rows = rows.assign(block=rows["groups"], panel=label)
     rows["panel"] = [f"{m}: {title}" for m, title in zip(method, rows["panel"], strict=True)]
     verdicts = [v for v in _MARKS if v in set(rows["verdict"])]
-    debiased = "debiased" in rows
 
     def paint(ax: Axes, part: pd.DataFrame, *_: str) -> None:
         y = part["y"]
         ax.barh(y, part["null_q95"].fillna(0), 0.85 * ROW, color=GREY, alpha=0.55)
         ax.plot(part["null_mean"], y, "|", color="#6B6B6B", markersize=5, markeredgewidth=1.2)
-        if debiased:
-            ax.hlines(y + 0.35 * ROW, part["debiased_low"], part["debiased_high"], color=INK, linewidth=0.8)
-            ax.plot(part["debiased"], y + 0.35 * ROW, "d", color=INK, markersize=2.4)
-        else:
-            ax.hlines(y, part["ci_low"], part["ci_high"], color=INK, linewidth=0.8)
+        ax.hlines(y + 0.35 * ROW, part["debiased_low"], part["debiased_high"], color=INK, linewidth=0.8)
+        ax.plot(part["debiased"], y + 0.35 * ROW, "d", color=INK, markersize=2.4)
         for verdict, of_verdict in part.groupby("verdict", sort=False):
             ax.plot(of_verdict["estimate"], of_verdict["y"], linewidth=0, markersize=3.8, **_style(verdict))
         ax.axvline(margin, color=INK, linewidth=0.6, linestyle=(0, (3, 2)))
 
-    light = (
-        f"noise-corrected, {percent(confidence)} CI"
-        if debiased
-        else f"{percent(confidence)} CI over scores, as published"
-    )
+    light = f"noise-corrected, {percent(confidence)} CI"
     keys = [handle(_MARKS[v][2], linewidth=0, **_style(v)) for v in verdicts]
     keys += [
         mpl.patches.Patch(color=GREY, alpha=0.55, label="95% chance limit"),
         handle("expected by chance", "#6B6B6B", "|", linewidth=0),
-        handle(light, INK, "d" if debiased else "", linewidth=0.8),
+        handle(light, INK, "d", linewidth=0.8),
         handle(f"margin {margin:g}", INK, "", linewidth=0.6, linestyle=(0, (3, 2))),
     ]
     caption = (
@@ -109,8 +91,7 @@ def _differences(
     )
     caption += f" of annotators ({captions.sample(rows['n'], 'scores')}), coloured by verdict. Grey bars: differences"
     caption += " that groups formed at random stay below with 95% probability; their mean is the upright line."
-    over = f"{percent(confidence)} CI over sessions"
-    caption += f" Diamonds and lines: the difference without noise, {over}." if debiased else ""
+    caption += f" Diamonds and lines: the difference without noise, {percent(confidence)} CI over sessions."
     # a row for each label: a verdict is a colour, no row of its own
     placed = rows.assign(hue="")
     for suffix, page in pages(placed, columns=3, around=1.7):

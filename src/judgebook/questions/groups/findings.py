@@ -124,13 +124,6 @@ def _extreme(row: Mapping[str, Any], results: Results, names: DisplayNames) -> d
     return facts | {"shares": [share[pair], share[pair[::-1]]], "row": row, "resolved": _excludes_zero(row)}
 
 
-def checked(differences: dict[str, tuple[int, float]]) -> Prose:
-    """How far effect sizes differ from those of libraries (`library_check`)."""
-    return Prose(
-        _PHRASES.say("checked", differences={k: (n, f"{d:.0e}" if d else "0") for k, (n, d) in differences.items()})
-    )
-
-
 def over_picks(results: Results, printed: pd.DataFrame, study: Study) -> Prose:
     """What it proves that printed values lie inside the range over picks, and what was inferred about the data."""
     rows = inside(printed, results)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from compendium.published import comparison, numbers
-from judgebook.annotations.summary import with_means
 from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import without_means
-from judgebook.questions.agreement.library_check import largest_differences
-from judgebook.questions.groups import figures, findings, library_check, printed_effects, tables
+from judgebook.questions.groups import figures, findings, printed_effects, tables
 
 
 class GroupSections(NotebookPage):
@@ -38,9 +36,6 @@ class GroupSections(NotebookPage):
         yield tables.conclusions(self.results, self.names, self.study.group_effects.margin)
         yield figures.effects(self.results, self.names)
         yield figures.conclusions(self.results, self.names, self.study.group_effects.margin)
-        judged = with_means(self.annotations, self.labels)
-        checks = library_check.compare(judged, self.results, self.study.seeds.pick)
-        yield findings.checked(largest_differences(checks))
 
     def claims(self) -> Section:
         yield findings.claims(self.results, self.names, self.study.group_effects.objective)
@@ -62,8 +57,6 @@ class GroupSections(NotebookPage):
             printed = numbers.load(options.paper)
             yield tables.over_picks(self.results, printed)
             yield findings.over_picks(self.results, printed, self.study)
-            yield figures.figure_one(self.results, self.names, confidence=level, margin=options.margin)
-            yield tables.figure_one(self.results, self.names, level)
             yield findings.figure_one(self.results, self.names, level)
 
     def printed_effects(self) -> Section:

@@ -70,7 +70,9 @@ def who_judged(results: Results, names: DisplayNames, payments: Mapping[str, Map
 def compared(results: Results, names: DisplayNames, confidence: float) -> Table:
     """Every difference between groups with tests and robustness."""
     rows = ordered(differences(results, confidence), names)
-    out = _differences(rows, names)
+    columns = {"null_mean": "Expected by chance", "null_q95": "95% chance limit", "p_adjusted": "p (Holm)"}
+    out = named(rows, names).assign(Difference=tables.intervals(rows).where(rows["estimate"].notna()))
+    out = out.join(rows[list(columns)].rename(columns=columns))
     out["p, annotators (Holm)"] = rows["p_people"]
     ends = {"estimate": rows["debiased"], "ci_low": rows["debiased_low"], "ci_high": rows["debiased_high"]}
     out["Noise-corrected"] = tables.intervals(pd.DataFrame(ends)).where(rows["debiased"].notna())
@@ -138,20 +140,6 @@ def method_conclusions(results: Results, names: DisplayNames) -> list[tuple[int,
         )
         for m in sorted(shares["sign"].index, key=lambda m: names.position("method", m))
     ]
-
-
-def figure_one(results: Results, names: DisplayNames, confidence: float) -> Table:
-    """The differences of Figure 1 of the paper, by its own pick."""
-    rows = ordered(differences(results, confidence, scope="paper", pick="paper"), names)
-    caption = "The differences in Figure 1 for the groups in these data, and the values expected by chance."
-    return Table(_differences(rows, names), "figure1", caption, {"p (Holm)": 3}, _WHY)
-
-
-def _differences(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
-    out = named(rows, names)
-    out["Difference"] = tables.intervals(rows).where(rows["estimate"].notna())
-    columns = {"null_mean": "Expected by chance", "null_q95": "95% chance limit", "p_adjusted": "p (Holm)"}
-    return out.join(rows[list(columns)].rename(columns=columns))
 
 
 def by_method(results: Results, names: DisplayNames) -> Table:

@@ -28,7 +28,7 @@ from judgebook.questions.metrics.correlations import (
     system_level,
     within_context,
 )
-from judgebook.questions.metrics.differences import differences
+from judgebook.questions.metrics.differences import differences, system_differences
 from judgebook.questions.metrics.items import human_means, join
 from judgebook.questions.metrics.text_metrics import METRICS
 from judgebook.statistics.correlation import COEFFICIENTS, pearson_interval
@@ -101,6 +101,7 @@ def analyse(
         ceilings(people, sampling=sampling),
         replaceability(people, scores, confidence=sampling.confidence),
         differences(joined, seed=permute_seed, n_permutations=sampling.n_resamples),
+        system_differences(ranked, seed=permute_seed, n_permutations=sampling.n_resamples),
     )
 
 

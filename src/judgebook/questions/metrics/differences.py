@@ -37,6 +37,8 @@ EXACT_CLUSTERS = 13
 #: with more than MANY_CLUSTERS clusters, those of MOST_CLUSTERS random groups are swapped together: a subgroup of all
 #: swaps, under which the null is as true
 MANY_CLUSTERS, MOST_CLUSTERS = 5_000, 2_000
+#: fewer systems than this have no correlation
+LEAST_SYSTEMS = 3
 
 
 def williams(r12: float, r13: float, r23: float, n: int) -> tuple[float, float]:
@@ -124,6 +126,106 @@ def differences(joined: pd.DataFrame, *, seed: int, n_permutations: int = 10_000
             yield from _rows(items, pairs, mean, over="label", test="permutation")
 
 
+def system_differences(joined: pd.DataFrame, *, seed: int, n_permutations: int = 10_000) -> Iterator[dict[str, Any]]:
+    """Every two metrics compared by Pearson's correlation of the means of systems, as in shared tasks: on each label,
+    or the mean over labels where there are several, on the items that all metrics score.
+
+    Standardised scores of two metrics are swapped in whole contexts, and the means of systems are computed again. The
+    systems are taken as given, so that nothing is said of others.
+
+    joined : from `items.join`, without systems that are not ranked. Yields `correlation_difference` with `level`
+    system, and p_adjusted by Holm over pairs of metrics.
+
+    References
+    ----------
+    Deutsch, Dror and Roth 2021, section 4 (PERM-INPUTS; PERM-BOTH, which swaps the score of each system by itself,
+    takes responses to the same context as independent).
+    """
+    for items in scored_items(joined):
+        pairs, common = list(combinations(range(len(items.metrics)), 2)), np.isfinite(items.x).all(axis=1)
+        n_systems = [len(np.unique(items.systems[common & np.isfinite(y)])) for y in items.y.T]
+        if not pairs or min(n_systems) < LEAST_SYSTEMS:
+            continue
+        rng = generator(seed, "paired_permutation", "systems", items.corpus, items.method)
+        clusters = np.unique(items.clusters[common], return_inverse=True)[1]
+        if len(np.unique(clusters)) > MANY_CLUSTERS:
+            clusters = in_groups(int(clusters.max()) + 1, MOST_CLUSTERS, rng)[clusters]
+        systems = [SystemMeans.of(items, common, clusters, y) for y in items.y.T]
+        test = permute_systems(systems, pairs, rng=rng, n_permutations=n_permutations)
+        n_labels, n_clusters = len(items.labels), systems[0].sums.shape[0]
+        rows = pd.DataFrame({"estimate": test.observed, "p_value": test.p_value, "n": len(systems[0].human)})
+        kind = f"{'all' if test.exact else 'random'} {len(test.null)} arrangements"
+        note = np.where(np.isfinite(test.observed), kind, "one of the two sides is constant")
+        rows = rows.assign(n_clusters=n_clusters, resample_unit=items.unit, note=note)
+        keys = {"over": "label"} if n_labels > 1 else {"label": items.labels[0]}
+        yield from _rows(items, pairs, rows, test="permutation", level="system", coefficient="pearson", **keys)
+
+
+@dataclass(frozen=True)
+class SystemMeans:
+    """Of one label: sums (clusters, systems, metrics) of what each cluster adds to a system's mean standardised score,
+    and human (systems,), its mean rating."""
+
+    sums: np.ndarray
+    human: np.ndarray
+
+    @classmethod
+    def of(cls, items: ScoredItems, common: np.ndarray, clusters: np.ndarray, rating: np.ndarray) -> SystemMeans:
+        """common : which items all metrics score. clusters : of these. rating : (n,) of all items."""
+        rated = np.isfinite(rating[common])
+        x, y, clusters = items.x[common][rated], rating[common][rated], clusters[rated]
+        system = pd.factorize(items.systems[common][rated])[0]
+        n = np.bincount(system)
+        z = (x - x.mean(axis=0)) / np.where(np.ptp(x, axis=0) > 0, x.std(axis=0), nan) / n[system, None]
+        sums = np.zeros((int(clusters.max(initial=-1)) + 1, len(n), x.shape[1]))
+        np.add.at(sums, (clusters, system), z)
+        return cls(sums, np.bincount(system, y) / n)
+
+    def differences(self, swaps: np.ndarray, pairs: list[tuple[int, int]]) -> np.ndarray:
+        """(k, pairs): difference of the correlations of each two metrics under k patterns of swapped clusters.
+
+        What is swapped moves from one metric to the other: means of a become those kept by a and those moved from b.
+        """
+        a, b = np.array(pairs).T
+        sums, h = self.sums - self.sums.mean(axis=1, keepdims=True), self.human - self.human.mean()
+        moved = np.tensordot(swaps[:, : len(sums)], sums, axes=1)
+        kept = sums.sum(axis=0) - moved
+        both = np.matmul(kept.transpose(0, 2, 1), moved)
+        kept_h, moved_h = np.einsum("s,ksm->km", h, kept), np.einsum("s,ksm->km", h, moved)
+        kept_2, moved_2 = np.einsum("ksm,ksm->km", kept, kept), np.einsum("ksm,ksm->km", moved, moved)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            first, second = (
+                (kept_h[:, i] + moved_h[:, j])
+                / np.sqrt(np.maximum(kept_2[:, i] + 2 * both[:, i, j] + moved_2[:, j], 1e-24) * (h @ h))
+                for i, j in ((a, b), (b, a))
+            )
+        return first - second
+
+
+def permute_systems(
+    labels: list[SystemMeans], pairs: list[tuple[int, int]], *, rng: np.random.Generator, n_permutations: int
+) -> Permutation:
+    """Test of every pair of metrics on the mean over labels, with the same swaps for each label."""
+    n_clusters, (_, n_systems, _) = max(len(s.sums) for s in labels), labels[0].sums.shape
+
+    def difference(swaps: np.ndarray) -> np.ndarray:
+        parts = np.array_split(swaps, -(-swaps.size * n_systems * len(pairs) // (n_clusters * CHUNK)))
+        return np.concatenate([np.mean([s.differences(part, pairs) for s in labels], axis=0) for part in parts])
+
+    def draw(rng: np.random.Generator, k: int) -> np.ndarray:
+        sizes = [len(part) for part in np.array_split(range(k), -(-k * n_clusters // CHUNK))]
+        return np.concatenate([difference(rng.integers(0, 2, (size, n_clusters)).astype(float)) for size in sizes])
+
+    exact = difference(_every(n_clusters)) if n_clusters <= EXACT_CLUSTERS else None
+    observed = difference(np.zeros((1, n_clusters)))[0]
+    return permutation_test(observed, draw, rng=rng, n_permutations=n_permutations, exact=exact)
+
+
+def _every(n_clusters: int) -> np.ndarray:
+    """(2 ** n, n) every pattern of swaps."""
+    return (np.arange(2**n_clusters)[:, None] >> np.arange(n_clusters) & 1).astype(float)
+
+
 def _arrangements(test: Permutation, items: ScoredItems, together: bool) -> str:
     of = f" of {items.unit}s in {items.n_clusters} random groups" if together else ""
     return f"{'all' if test.exact else 'random'} {len(test.null)} arrangements{of}"
@@ -134,7 +236,7 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     """Result rows of all pairs for one test, with Holm's adjustment over the pairs."""
     tests = tests.assign(p_adjusted=adjust_p_values(tests["p_value"].to_numpy(float), "holm"))
-    head = items.head | {"statistic": "correlation_difference", "coefficient": "spearman", **keys}
+    head = {"statistic": "correlation_difference", "coefficient": "spearman", **items.head, **keys}
     head["family"] = "pairs of metrics, holm"
     for (a, b), row in zip(pairs, tests.to_dict("records"), strict=True):
         yield head | {"metric": items.metrics[a], "against": items.metrics[b]} | row
@@ -213,9 +315,7 @@ def permute(
         sizes = [len(part) for part in np.array_split(range(k), -(-k * width // CHUNK))]
         return np.concatenate([difference(rng.integers(0, 2, (size, n_clusters)).astype(float)) for size in sizes])
 
-    exact = None
-    if n_clusters <= EXACT_CLUSTERS:
-        exact = difference((np.arange(2**n_clusters)[:, None] >> np.arange(n_clusters) & 1).astype(float))
+    exact = difference(_every(n_clusters)) if n_clusters <= EXACT_CLUSTERS else None
     observed = np.array([c.r[0] - c.r[1] for c in compared])
     return permutation_test(observed, draw, rng=rng, n_permutations=n_permutations, exact=exact)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -68,7 +68,7 @@ class ScoredItems:
     """The items of one corpus and method as arrays.
 
     x : (n, metrics) scores, y : (n, labels) human means, NaN missing; clusters : (n,) numbers from 0, and what they are
-    (`unit`).
+    (`unit`). systems : (n,) names.
     """
 
     corpus: str
@@ -79,6 +79,7 @@ class ScoredItems:
     y: np.ndarray
     clusters: np.ndarray
     unit: str
+    systems: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=str))
 
     @property
     def head(self) -> dict[str, str]:
@@ -96,7 +97,8 @@ def scored_items(joined: pd.DataFrame) -> Iterator[ScoredItems]:
         rows = rows.assign(item=item_key(rows))
         items = rows.drop_duplicates("item")
         x, y = (_wide(rows, *columns).loc[items["item"]] for columns in (("metric", "value"), ("label", "human")))
-        yield ScoredItems(corpus, method, list(x), list(y), x.to_numpy(), y.to_numpy(), *clusters_of(items))
+        arrays = x.to_numpy(), y.to_numpy(), *clusters_of(items), items["system"].to_numpy(str)
+        yield ScoredItems(corpus, method, list(x), list(y), *arrays)
 
 
 def _wide(rows: pd.DataFrame, columns: str, values: str) -> pd.DataFrame:

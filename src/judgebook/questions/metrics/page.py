@@ -56,6 +56,9 @@ class MetricSections(NotebookPage):
     def differences(self) -> Section:
         yield tables.pairs(self.results, self.names)
 
+    def shared_task(self) -> Section:
+        yield tables.clusters_of_metrics(self.results, self.names)
+
     def reliability(self) -> Section:
         yield something(tables.reliability(self.results, self.names))
 

@@ -12,6 +12,7 @@ from judgebook.display.text import plain
 from judgebook.display.views import Prose, Table
 from judgebook.questions.metrics.analysis import DATA_SET, data_sets, overall
 from judgebook.questions.metrics.correlations import MIN_SYSTEMS
+from judgebook.statistics.multiplicity import tiers
 from judgebook.study.results import Results, where
 
 
@@ -89,7 +90,7 @@ def printed_systems(printed: pd.DataFrame, n: int, confidence: float, titles: Ma
 def best_against_others(results: Results) -> pd.DataFrame:
     """In one data set, the metric with the largest correlation (`best`) minus each other metric: estimate, p_value,
     p_adjusted by permutation, on the mean over labels where there are several."""
-    tests = results.select("correlation_difference", test="permutation")
+    tests = results.select("correlation_difference", test="permutation", coefficient="spearman")
     tests = where(tests, over="label") if tests["over"].notna().any() else tests
     best = overall(results).sort_values("estimate", ascending=False, kind="stable")["metric"].iloc[0]
     turned = tests.rename(columns={"metric": "against", "against": "metric"}).assign(estimate=-tests["estimate"])
@@ -109,6 +110,42 @@ def pairs(results: Results, names: DisplayNames) -> Iterator[Table | Prose]:
         out.insert(0, "Metric", [names.name("metric", m) for m in rows["against"]])
         caption = f"{name}: correlation of {best}, the largest, minus that of every other metric, on common items."
         yield Table(out, f"pairs_{i}", caption, {"p": 4, "p (Holm)": 4})
+
+
+def clusters_of_metrics(results: Results, names: DisplayNames) -> Iterator[Table]:
+    """Of each data set, metrics with their correlations over items and over systems, and their clusters by either."""
+    for i, (name, part) in enumerate(data_sets(results, names.titles).items()):
+        of_items, tests = overall(part), part.select("correlation_difference", test="permutation")
+        single = part.select("correlation", scope="system", coefficient="pearson")
+        means = part.select("mean_correlation", level="system", coefficient="pearson")
+        sides = [("Items", "spearman", of_items), ("Systems", "pearson", means if len(means) else single)]
+        order = of_items.sort_values("estimate", ascending=False, kind="stable")["metric"]
+        if len(order) < 2:
+            continue
+        out = pd.DataFrame({"Metric": [names.name("metric", m) for m in order]}, index=pd.Index(order))
+        for heading, coefficient, rows in sides:
+            if len(rows):
+                out[heading] = tables.intervals(rows.set_index("metric").reindex(order))
+                out[f"Cluster by {heading.lower()}"] = _clusters(rows, where(tests, coefficient=coefficient), order)
+        why = {c: "Not tested: too few systems or common items." for c in out if c.startswith("Cluster")}
+        why |= dict.fromkeys(("Items", "Systems"), "One of the two is constant.")
+        caption = f"{name}: correlation of metrics with people over items (Spearman's) and over the means of systems"
+        caption += (
+            f" (Pearson's{f', {int(single.n.max())} systems' if len(single) else ''}), means over labels. No metric of"
+        )
+        caption += " a cluster is shown to differ from its first (p < 0.05, Holm's adjustment over all pairs)."
+        yield Table(out.reset_index(drop=True), f"clusters_{i}", caption, why=why)
+
+
+def _clusters(rows: pd.DataFrame, tests: pd.DataFrame, metrics: pd.Series) -> pd.Series:
+    """Number of the cluster of each of `metrics`; missing where nothing was tested. rows, tests : correlations and
+    their differences."""
+    tests = where(tests, over="label") if tests["over"].notna().any() else tests
+    ranked = rows.dropna(subset="estimate").sort_values("estimate", ascending=False, kind="stable")["metric"]
+    apart = tests.loc[tests["p_adjusted"] < 0.05, ["metric", "against"]].itertuples(index=False, name=None)
+    found = tiers(list(ranked), set(map(frozenset, apart))) if tests["p_adjusted"].notna().any() else []
+    place = {metric: k for k, tier in enumerate(found, start=1) for metric in tier}
+    return pd.Series([place.get(m) for m in metrics], pd.Index(metrics), dtype="Int64")
 
 
 def reliability(results: Results, names: DisplayNames) -> Table | Prose:

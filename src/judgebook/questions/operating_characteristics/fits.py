@@ -2,9 +2,10 @@
 
 Data sets have the study's systems, items, contexts and annotators. Whatever is random in the model of a label
 (`model.ratings`, `model.comparisons`) is drawn anew, with the variances estimated: once with equal systems, where any
-pair that is decided is decided falsely, and once with levels as estimated, where all intervals of differences are to
-hold at once. Of ratings these are one event, as errors do not depend on levels. Scores are not rounded to the scale:
-what is checked is whether variances, degrees of freedom and critical values are right, not whether scores are normal.
+pair that is decided is decided falsely; once with levels as estimated, where all intervals of differences are to hold
+at once; and once with every other system ahead of the rest by the difference that the first page calls found with 80%
+power. Of ratings these are the same draws, as errors do not depend on levels. Scores are not rounded to the scale: what
+is checked is whether variances, degrees of freedom and critical values are right, not whether scores are normal.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from judgebook.model import comparisons, ratings
 from judgebook.model.comparisons import Comparisons, outcomes
+from judgebook.model.contrasts import Differences
+from judgebook.model.designs import POWER
 from judgebook.model.fit import ANNOTATOR, ANSWER, CONTEXT, ITEM, RESIDUAL, TASTE, Fit
 from judgebook.model.judgements import Judgements, crossed
-from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan, share
+from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan, mean, share
 from judgebook.questions.performance.fitted import judgements, votes
 from judgebook.study.labels import METHODS
 
@@ -30,7 +34,8 @@ MOST, LEAST_RUNS = 100_000, 50
 
 
 def contrasts(rows: pd.DataFrame, plan: SimulationPlan, *, others: bool) -> Iterator[Row]:
-    """`null_rejection` of `contrast` and `interval_coverage` of all differences of one label's systems at once.
+    """`null_rejection` of `contrast`, and of the differences of one label's systems `interval_coverage`, of all at
+    once, and `interval_power`, the share of pairs decided that differ by what is found with POWER.
 
     rows : of ranked systems, one label of one corpus and group, from `performance.analysis.chosen`. others : whether
     annotators are a sample. Without a fit, or where its levels do not follow from the data alone, there are no rows.
@@ -43,27 +48,44 @@ def contrasts(rows: pd.DataFrame, plan: SimulationPlan, *, others: bool) -> Iter
     fit = refit(data, others=others)
     if fit.note or not fit.levels.comparable:
         return
-    n_runs = max(LEAST_RUNS, min(plan.n_runs, MOST // len(data)))
+    n_runs, size = max(LEAST_RUNS, min(plan.n_runs, MOST // len(data))), int(np.median(fit.sizes))
     key: Row = {"level": "pair" if paired else "dialogue", "method": method, "label": label}
-    key |= {"n_annotators": fit.n_annotators or None, "scenario": "world"}
+    key |= {"n_annotators": fit.n_annotators or None}
     key["people"] = "sampled" if fit.others else "fixed" if fit.n_annotators else "unknown"
-    size, kept = int(np.median(fit.sizes)), np.zeros((2, n_runs))
+    equal, gap = np.full(len(fit.systems), fit.levels.estimates.mean()), found(fit.levels.differences(plan.confidence))
+    ahead = equal + gap * (np.arange(len(equal)) % 2 - 0.5)
+    if isinstance(data, Judgements) and data.marks:  # rates
+        ahead += np.clip(0.0, -ahead.min(), 1 - ahead.max())
     of_levels = isinstance(data, Comparisons) or data.marks  # whether errors depend on levels
-    equal = np.full(len(fit.systems), fit.levels.estimates.mean())
-    for i, levels in enumerate((equal, fit.levels.estimates) if of_levels else (equal,)):
+    false, kept, decided = np.full((3, n_runs), np.nan)
+    for i, levels in enumerate((equal, fit.levels.estimates, ahead) if of_levels else (equal,)):
         rng, truth = plan.rng("contrasts", method, label, str(i)), np.subtract.outer(levels, levels)
         for run in range(n_runs):
             d = refit(drawn(data, fit, levels, rng), others=others).levels.differences(plan.confidence)
-            gap, known = truth[d.first, d.second], np.isfinite(d.low)
-            kept[i, run] = np.all((d.low <= gap) & (gap <= d.high) | ~known) if known.any() else np.nan
-    kept = kept if of_levels else kept[[0, 0]]
-    hits, ran = np.nansum(kept, axis=1).astype(int), np.isfinite(kept).sum(axis=1)
-    undefined = n_runs - ran
-    false = share("null_rejection", int(ran[0] - hits[0]), int(ran[0]))
-    own = {"test": "contrast", "alpha": ALPHA, "n_dialogues": size, "n_undefined": int(undefined[0])}
-    yield key | own | false
-    own = {"of": "contrast", "interval": "simultaneous", "over": fit.over, "sample": "world", "sample_size": size}
-    yield key | own | share("interval_coverage", int(hits[1]), int(ran[1])) | {"n_undefined": int(undefined[1])}
+            off, known = truth[d.first, d.second], np.isfinite(d.low)
+            holds = float(np.all((d.low <= off) & (off <= d.high) | ~known)) if known.any() else np.nan
+            if i == 0:
+                false[run] = 1 - holds
+            if i == 1 or not of_levels:
+                kept[run] = holds
+            if i == 2 or not of_levels:
+                decided[run] = _decided(d, np.subtract.outer(ahead, ahead)[d.first, d.second] - off, known)
+    yield key | {"test": "contrast", "alpha": ALPHA, "n_dialogues": size} | share("null_rejection", false)
+    key |= {"of": "contrast", "over": fit.over, "sample_size": size}
+    yield key | share("interval_coverage", kept)
+    yield key | mean("interval_power", decided)
+
+
+def found(d: Differences) -> float:
+    """The difference that is found with POWER, the median over pairs, as notebook 07 has it."""
+    return float(np.nanmedian((d.high - d.low) / 2 + ndtri(POWER) * d.se))
+
+
+def _decided(d: Differences, further: np.ndarray, known: np.ndarray) -> float:
+    """Share decided of the pairs of which one system is ahead, if the systems of each were `further` apart."""
+    apart = known & ((d.first - d.second) % 2 == 1)
+    out = (d.low + further > 0) | (d.high + further < 0)
+    return float(out[apart].mean()) if apart.any() else np.nan
 
 
 def refit(data: Judgements | Comparisons, *, others: bool) -> Fit:

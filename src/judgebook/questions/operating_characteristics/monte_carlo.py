@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,7 @@ Row = dict[str, Any]
 class SimulationPlan:
     """Runs (simulated samples), bootstrap resamples of each, the seed, and the confidence level."""
 
-    n_runs: int = 2000
+    n_runs: int = 200
     n_resamples: int = 1000
     seed: int = 1
     confidence: float = 0.95
@@ -28,56 +27,21 @@ class SimulationPlan:
         return generator(self.seed, "operating", *names)
 
 
-def shared_out(n_runs: int, n_parts: int) -> list[int]:
-    """Runs of each of several parts: as equal as possible, `n_runs` in total."""
-    return [n_runs // n_parts + (i < n_runs % n_parts) for i in range(n_parts)]
-
-
-def share(statistic: str, hits: int, n: int) -> Row:
-    """A share of n runs with its exact binomial interval."""
+def share(statistic: str, hits: np.ndarray) -> Row:
+    """The share of runs with a hit, with its exact binomial interval; runs that are missing do not count."""
+    n, lost = int(np.isfinite(hits).sum()), {"n_undefined": int(np.isnan(hits).sum())}
     if not n:
-        return {"statistic": statistic, "estimate": np.nan, "n": 0, "note": "no run gave an interval"}
-    low, high = exact_binomial(hits, n)
-    result = {"estimate": hits / n, "ci_low": low, "ci_high": high, "ci_kind": "exact", "resample_unit": "run"}
-    return {"statistic": statistic, "n": n} | result
+        return {"statistic": statistic, "estimate": np.nan, "n": 0, "note": "no run gave an interval"} | lost
+    low, high = exact_binomial(found := int(np.nansum(hits)), n)
+    result = {"estimate": found / n, "ci_low": low, "ci_high": high, "ci_kind": "exact", "resample_unit": "run"}
+    return {"statistic": statistic, "n": n} | result | lost
 
 
 def mean(statistic: str, values: np.ndarray) -> Row:
-    """The mean of one value per run with its normal 95% interval."""
-    if len(values) < 2:
-        return {"statistic": statistic, "estimate": np.nan, "n": len(values), "note": "no run gave an interval"}
-    estimate, half = float(np.mean(values)), 1.96 * float(np.std(values, ddof=1)) / np.sqrt(len(values))
+    """The mean of one value per run with its normal 95% interval; runs that are missing do not count."""
+    known, lost = values[np.isfinite(values)], {"n_undefined": int(np.isnan(values).sum())}
+    if len(known) < 2:
+        return {"statistic": statistic, "estimate": np.nan, "n": len(known), "note": "no run gave an interval"} | lost
+    estimate, half = float(np.mean(known)), 1.96 * float(np.std(known, ddof=1)) / np.sqrt(len(known))
     result = {"ci_low": estimate - half, "ci_high": estimate + half, "ci_kind": "monte_carlo", "resample_unit": "run"}
-    return {"statistic": statistic, "n": len(values), "estimate": estimate} | result
-
-
-def coverage_rows(
-    intervals: Mapping[str, np.ndarray], truth: float | np.ndarray, base: Row, *, power: bool = False
-) -> list[Row]:
-    """Coverage, mean width and (if asked for) power of the intervals of many samples.
-
-    Parameters
-    ----------
-    intervals : kind of interval -> (r, 2) array of its ends in r samples, missing where a sample has no interval
-    truth : float or (r,) array
-        The population value.
-    base : what else identifies the rows
-    power : add `interval_power`, the share of intervals that exclude 0.
-
-    Returns
-    -------
-    Rows of `interval_coverage`, `interval_width` and `interval_power`. `n` counts the samples with an interval,
-    `n_undefined` those without.
-    """
-    out = []
-    slack = 1e-9 * np.maximum(1.0, np.abs(truth))
-    for kind, ends in intervals.items():
-        low, high = ends.T
-        finite = np.isfinite(low) & np.isfinite(high)
-        hits = finite & (low <= truth + slack) & (truth - slack <= high)
-        results = [share("interval_coverage", int(hits.sum()), int(finite.sum()))]
-        results.append(mean("interval_width", (high - low)[finite]))
-        if power:
-            results.append(share("interval_power", int(np.sum(finite & ((low > 0) | (high < 0)))), int(finite.sum())))
-        out += [base | {"interval": kind, "n_undefined": int(np.sum(~finite))} | row for row in results]
-    return out
+    return {"statistic": statistic, "n": len(known), "estimate": estimate} | result | lost

@@ -1,9 +1,8 @@
-"""How good are the systems? The results of notebook 07.
+"""How good are the systems? The results of notebook 07 as we would defend them.
 
-As published (Finch et al. 2023, Figures 4 to 8): rates with Wilson intervals, means with Student's t intervals, shares
-of comparisons won and tied against all others, treating every score as independent. As we would defend it: the same
-estimates with whole dialogues resampled, ranks with simultaneous intervals, and how much estimates depend on which
-annotation of an item is drawn.
+Rates, means and shares of comparisons with whole dialogues resampled, ranks with simultaneous intervals, and how much
+estimates depend on which annotation of an item is drawn. What Finch et al. 2023 published, every score being
+independent, is computed by cells of the notebook.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook import codes
-from judgebook.annotations import picks, population
+from judgebook.annotations import population
 from judgebook.annotations.scales import within_scale
 from judgebook.annotations.summary import CIRCUMSTANCES, with_means
 from judgebook.questions.performance import davidson, rates
@@ -82,8 +81,8 @@ def analyse(
     unranked : collection of str
         Systems that are not ranked: people, dummies.
     n_picks, pick_seed : int
-        Of the values as published, for which one annotation of an item is picked at random: picks to range over, and
-        which is the first.
+        Of how much values depend on which annotation of an item is picked at random: picks to range over, and which
+        is the first.
     overall : "all" or sequence of str
         Labels of the overall order.
     unit : str, optional
@@ -99,15 +98,10 @@ def analyse(
     people = population.populations(judged, "sample") if people is None else people
     everybody, judged = judged, population.declared(judged, people)
     inside = codes.rows(everybody, ~everybody[["system", "system_b"]].isin(list(unranked)).any(axis=1))
-    parts, picked = by_unit(judged, unit), next(picks.picks(judged, 1, pick_seed))
-    picked = picked.drop(columns="sampling_weight", errors="ignore")  # as published
-    published = collect(rates.published(picked, confidence=confidence))
-    summed = ((u, part, published["rate"]["method"].isin(part["method"].unique())) for u, part in by_unit(picked, unit))
+    parts = by_unit(judged, unit)
     results = collect(
         *(rates.clustered(part, unit=u, sampling=sampling) for u, part in parts),
         *(rates.with_annotators(part, unit=u, confidence=confidence) for u, part in parts),
-        *(over_systems(part, published["rate"][used], unranked, unit=u, sampling=sampling) for u, part, used in summed),
-        published,
         rates.composition(judged),
         rates.over_picks(judged, n=n_picks, seed=pick_seed),
         design_effects_of_people(everybody),
@@ -115,8 +109,12 @@ def analyse(
         davidson.printed_scores(inside[inside["dialogue_b"].notna()]),
     )
     if len(means := results["mean"]):
-        ours = means["interval"] != "independent"
-        results["mean"] = pd.concat([within_scale(means[ours], labels), means[~ours]]).loc[means.index]
+        results["mean"] = within_scale(means, labels)
+    return marked(results)
+
+
+def marked(results: Results) -> Results:
+    """`results`, in which the primary intervals of rates, means and shares are marked."""
     return mark_primary(results, **{s: _primary(results[s], [*SYSTEM_CELL, "outcome"]) for s in SCORES})
 
 
@@ -152,38 +150,6 @@ def ranking_unit(annotations: Annotations) -> str:
         if len(annotations) and annotations[column].notna().all():
             return column
     return "pair" if len(annotations) and annotations["dialogue_b"].notna().all() else "dialogue"
-
-
-def over_systems(
-    annotations: Annotations,
-    of_systems: ResultRows,
-    unranked: Collection[str] = (),
-    *,
-    sampling: Sampling,
-    unit: str = "dialogue",
-) -> Results:
-    """`rate_summary` of all ranked systems together, as in section 8 of Finch et al. 2023.
-
-    `summary` is `all` (every turn of every ranked system, with an interval), `lowest` and `highest` (of a system, named
-    in `note`; no interval, as they were selected), and for each system `without` (the share of turns without the mark).
-
-    annotations : one per item, as in the paper. of_systems : their `rate` of `rates.published`. unit : what is
-    resampled.
-    """
-    one = of_systems[~of_systems["system"].isin(list(unranked))]
-    if one.empty:
-        return Results()
-    marks = annotations[~annotations["system"].isin(list(unranked))]
-    marks = marks.merge(one[["method", "label"]].drop_duplicates(), on=["method", "label"])
-    together = collect(rates.clustered(marks.assign(system="all"), unit=unit, sampling=sampling))["rate"]
-    out = [together.assign(system=None, summary="all")]
-    for name, method in {"lowest": "idxmin", "highest": "idxmax"}.items():
-        rows = one.loc[getattr(one.groupby(SYSTEM_CELL[:-1], sort=False)["estimate"], method)()]
-        bare = rows.drop(columns=["ci_low", "ci_high", "ci_kind", "resample_unit"])
-        out.append(bare.assign(note=rows["system"], system=None, summary=name))
-    ends = {"estimate": 1 - one["estimate"], "ci_low": 1 - one["ci_high"], "ci_high": 1 - one["ci_low"]}
-    out.append(one.assign(**ends, summary="without"))
-    return collect(*(rows.drop(columns=["interval", "outcome"]).assign(statistic="rate_summary") for rows in out))
 
 
 def design_effects_of_people(annotations: Annotations) -> Results:

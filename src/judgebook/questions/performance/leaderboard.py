@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import fill
 from typing import Any
@@ -24,6 +25,7 @@ from judgebook.display.views import Plot, Table
 from judgebook.questions.performance import leading
 from judgebook.questions.performance.arrangement import part_names
 from judgebook.questions.performance.leading import LEADS, RIVAL, TIED, WORSE
+from judgebook.study.results import Results
 
 _PHRASES = Phrases(__package__)
 #: inches: a row, title and axis of a line of panels, legend and label of the axis, letters of a name, a panel with the
@@ -272,6 +274,24 @@ def table(order: Order, names: DisplayNames) -> Table:
     why["Behind"] = NOT_BEHIND
     caption = _PHRASES.say("board_table", **_facts(order, rows, names))
     return Table(out.reset_index(drop=True), "overall", caption, why=why)
+
+
+def clusters(results: Results, parts: Sequence[tuple[str, str, str]], names: DisplayNames) -> Iterator[Table]:
+    """Systems in the order of the fit, in clusters, by run, group and method, as `parts`."""
+    rows = leading.order(results, parts)
+    titles = part_names(rows, names)
+    for i, (key, part) in enumerate(rows.groupby(leading.PART, sort=False)):
+        place = {s: k for k, tier in enumerate(leading.tiers(results, part), start=1) for s in tier}
+        scale, unit, _ = UNITS[part["unit"].iloc[0]]
+        out = pd.DataFrame({"System": [names.name("system", s) for s in part["system"]]}, index=part.index)
+        out["Cluster"] = part["system"].map(place).astype("Int64").where(part["rank_low"].notna())
+        out["Score"] = intervals(part[["estimate", "ci_low", "ci_high"]] * scale)
+        out["Rank"] = rank(part)
+        of = ", ".join(filter(None, [titles[part.index[0]], names.name("method", key[2])]))
+        caption = f"{of}: systems by score ({unit}), with the CI of the rank. No system of a cluster is shown to differ"
+        caption += " from its first, by the fit, whose intervals hold for all pairs at once."
+        why = dict.fromkeys(("Cluster", "Score", "Rank"), "Too few judgements for an interval.")
+        yield Table(out.reset_index(drop=True), f"clusters_{i}", caption, why=why)
 
 
 def behind(rows: pd.DataFrame, scale: float) -> pd.Series:

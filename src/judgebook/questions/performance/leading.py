@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgebook.statistics import multiplicity
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results, once, where
 
@@ -136,18 +137,15 @@ def by_margin(rows: pd.DataFrame, margins: Mapping[tuple[str, str], float], meth
 
 
 def tiers(results: Results, rows: pd.DataFrame) -> list[list[str]]:
-    """Systems of one evaluation's order in tiers: the first and all that cannot be told from it, then the next and
-    those of the rest that cannot be told from it, and so on. rows : of `order`, the best system first."""
+    """Systems of one evaluation's order in tiers, within which none can be told from the first (`multiplicity.tiers`).
+    rows : of `order`, the best system first."""
     place, single = rows.iloc[0], pd.notna(rows["label"].iloc[0])
     stored = results["contrast" if single else "overall_contrast"]
     pairs = where(stored, **{k: place[k] for k in [*PART, *["label"] * single]})
     apart = pairs[decided(pairs)]
-    differ = {frozenset(pair) for pair in apart[["system", "system_b"]].itertuples(index=False, name=None)}
-    rest, out = list(rows["system"]), []
-    while rest:
-        out.append([s for s in rest if frozenset((s, rest[0])) not in differ])
-        rest = [s for s in rest if s not in out[-1]]
-    return out
+    return multiplicity.tiers(
+        list(rows["system"]), set(map(frozenset, apart[["system", "system_b"]].itertuples(index=False, name=None)))
+    )
 
 
 def leaders(rows: pd.DataFrame) -> dict[str, Any]:

@@ -69,6 +69,7 @@ class Sections(NotebookPage):
         orders = self._orders()
         yield figures.ranks(self.results, self.names, orders)
         yield tables.ranks(orders, self.names)
+        yield leaderboard.clusters(self.results, evaluations(self.everybody), self.names)
         yield tables.contrasts(self.results, self.names)
         yield tables.reliability(self.results, self.names)
         yield findings.unranked(self.judged, self.study.unranked_systems, self.names)

@@ -1,9 +1,8 @@
-"""Rates, means and shares of comparisons, as published and with intervals that account for clustering.
+"""Rates, means and shares of comparisons, with intervals that account for clustering.
 
-`published` treats every score as independent (Wilson for rates and shares, Student's t for means), as Finch et al. 2023
-do in Figures 4 to 8. `clustered` resamples whole dialogues, sessions or contexts, and gives the design effect. Turns of
-a dialogue are not independent, so intervals of the former kind are too narrow. `with_annotators` treats annotators as a
-sample too, where they are known: only then does an interval tell what other people would say.
+`clustered` resamples whole dialogues, sessions or contexts, and gives the design effect. Turns of a dialogue are not
+independent, so intervals as published, which notebook 07 computes, are too narrow. `with_annotators` treats annotators
+as a sample too, where they are known: only then does an interval tell what other people would say.
 
 References
 ----------
@@ -27,8 +26,6 @@ from judgebook.questions.performance.rate_intervals import (
     few_interval,
     rare_bound,
     rare_interval,
-    student_t,
-    wilson,
 )
 from judgebook.statistics.clusters import LEAST_DF, clustered_variances, effective_number
 from judgebook.statistics.intervals import MIN_MINORITY, Interval, Sampling
@@ -38,28 +35,6 @@ from judgebook.study.schema import Annotations
 
 #: with more clusters than this, equal ones are counted together in resampling
 MANY_CLUSTERS = 2_000
-
-
-def published(annotations: Annotations, *, confidence: float = 0.95) -> ResultRows:
-    """Rates and win, tie and loss shares with Wilson's interval, means with Student's t, as if scores were independent.
-
-    annotations : one per item. Returns rows of `rate`, `mean` and `share`, with `interval` of `independent` (Finch et
-    al. 2023, Figures 4 to 8).
-    """
-    scores, codes = numbered(annotations)
-    order, binary = np.argsort(codes, kind="stable"), scores["binary"].to_numpy()
-    ends = np.cumsum(np.bincount(codes))[:-1] if len(codes) else np.empty(0, dtype=int)
-    out = []
-    for head, at in zip(identities(scores, codes, "independent"), np.split(order, ends), strict=True):
-        x = scores["score"].to_numpy(dtype=float)[at]
-        if binary[at[0]]:
-            (low, high), kind, reason = wilson(int(x.sum()), len(x), confidence), "wilson", ""
-        else:
-            low, high, reason = student_t(x, confidence)
-            kind = "not_estimable" if reason else "t"
-        row = {"estimate": x.mean(), "ci_low": low, "ci_high": high, "ci_kind": kind, "note": reason or None}
-        out.append({**head, **row, "resample_unit": head["level"]})
-    return pd.DataFrame(out)
 
 
 def clustered(annotations: Annotations, *, sampling: Sampling, unit: str = "dialogue") -> ResultRows:
@@ -281,7 +256,7 @@ def composition(annotations: Annotations) -> Iterator[dict[str, Any]]:
 def over_picks(annotations: Annotations, *, n: int, seed: int) -> Iterator[dict[str, Any]]:
     """How rates, means and shares depend on which annotation of an item is picked.
 
-    Yields rows as of `published` with `interval` of `picks`: the mean over `n` picks, and the smallest and the
+    Yields rows with `interval` of `picks`: the mean over `n` picks, and the smallest and the
     largest (`ci_kind` is `range`). The first pick is that of the estimates. Estimates without repeated items have none.
     """
     if annotations.empty:

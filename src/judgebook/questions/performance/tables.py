@@ -62,7 +62,7 @@ def scores(results: Results, names: DisplayNames, method: str, confidence: float
 
 
 def score_table(rates: pd.DataFrame, names: DisplayNames, scale: float) -> pd.DataFrame:
-    """Estimates with both intervals, `scale` times as large: one row per label, or per label and system if there are
+    """Estimates with their intervals, `scale` times as large: one row per label, or per label and system if there are
     more than MANY. `Width ratio`: the interval over clusters relative to that for independent scores (its median)."""
     rows = within_scale(names.sort(rates), names).copy()
     rows[["estimate", "ci_low", "ci_high", *LIGHT]] *= scale
@@ -75,9 +75,9 @@ def score_table(rates: pd.DataFrame, names: DisplayNames, scale: float) -> pd.Da
     if rows["system"].nunique() > MANY:
         parts = part_names(rows, names)
         rows = pd.concat([rows[parts == part] for part in dict.fromkeys(parts)])
-        light = cells.ranges(rows[LIGHT], decimals, named=(cells.LOW, cells.HIGH))
-        out = rows[_PLACE].assign(n=rows["n"].astype(int), **{"Estimate": rows["text"]})
-        out = out.assign(**{"CI for independent scores": light, "Width ratio": rows["Width ratio"]})
+        out = rows[_PLACE].assign(
+            n=rows["n"].astype(int), Estimate=rows["text"], **{"Width ratio": rows["Width ratio"]}
+        )
         if "tie" in rows:
             out.insert(len(_PLACE) + 1, "Tied", scale * rows["tie"])
         return names.named(out).drop(columns="Method")

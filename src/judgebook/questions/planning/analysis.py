@@ -12,15 +12,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from judgebook.model import designs
 from judgebook.model.designs import MOST, Design
 from judgebook.questions.performance.fitted import MOST as FAR
 from judgebook.questions.planning import sequential
 from judgebook.questions.planning.budget import budget_rows
-from judgebook.questions.planning.pilot_study import Pilot, PlanningInput, called_different
-from judgebook.questions.planning.prices import UNPRICED
+from judgebook.questions.planning.pilot_study import UNPRICED, Pilot, PlanningInput
 from judgebook.questions.planning.question import Planning
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results, collect
@@ -32,7 +31,7 @@ NOT_FOUND = "no difference that the scale allows is found with this power"
 def analyse(data: PlanningInput, options: Planning, *, confidence: float, seed: int) -> Results:
     """All results of notebook 14.
 
-    `pilot_variance`, `called_different`, `planned_difference` (the one worth finding), `plan_detectable`, `plan_cost`
+    `pilot_variance`, `planned_difference` (the one worth finding), `plan_detectable`, `plan_cost`
     and `plan_reliability` (of system means) by design, `plan_dialogues` (the cheapest design that finds the difference;
     the cheapest that tells the first system from the second; within the budget, the best), `sequential_boundary`,
     `sequential_crossing`, `sequential_inflation`. Where models judged, too, those of `budget.budget_rows`; without a
@@ -49,7 +48,7 @@ def analyse(data: PlanningInput, options: Planning, *, confidence: float, seed: 
         cost = prices.cost(best, pilot.pairwise) if prices and best else 0.0
         if budget := options.budget or cost:
             budgets[pilot.method] = max(budgets.get(pilot.method, 0.0), budget)
-    rows += [*_boundaries(options), *called_different(data.annotations, confidence)]
+    rows += _boundaries(options)
     rows += budget_rows(data, options, budgets)
     common = {"corpus": data.corpus, "group": data.group, "seed": seed}
     return collect(common | row for row in rows)
@@ -164,31 +163,23 @@ def _chosen(
         yield from (one | {"aim": aim} for one in _cost(pilot, design, data))
 
 
+def limits(looks: int) -> dict[str, np.ndarray]:
+    """z boundaries that end a study early at equally spaced looks: `unadjusted` tests at ALPHA at every look."""
+    unadjusted = np.full(looks, -ndtri(ALPHA / 2))
+    return {"unadjusted": unadjusted, "obrien_fleming": sequential.boundaries(information(looks), ALPHA)}
+
+
 def information(looks: int) -> list[float]:
     """Shares of the final sample at equally spaced looks."""
     return [(i + 1) / looks for i in range(looks)]
 
 
-def limits(looks: int) -> dict[str, tuple[list[float], np.ndarray]]:
-    """What ends a study early, in the order of tables -> information and z boundaries.
-
-    `unadjusted` tests at ALPHA at every look.
-    """
-    t = information(looks)
-    z = float(sequential.boundaries([1.0], "pocock", ALPHA)[0])
-    return {"unadjusted": (t, np.full(looks, z))} | {
-        name: (t, sequential.boundaries(t, name, ALPHA)) for name in sequential.SPENDING
-    }
-
-
 def _boundaries(options: Planning) -> Iterator[dict[str, Any]]:
-    for name, (t, z) in limits(options.looks).items():
-        theory = float(sequential.crossing(t, z).sum())
-        yield {"statistic": "sequential_crossing", "looks": name, "estimate": theory}
-        if name == "unadjusted":
-            continue
-        for at, value in zip(t, z, strict=True):
-            row = {"statistic": "sequential_boundary", "looks": name, "share": f"{at:g}", "estimate": value}
-            yield row | {"p_value": float(2 * ndtr(-value))}
-        factor = sequential.inflation(options.power, t, z, ALPHA)
-        yield {"statistic": "sequential_inflation", "looks": name, "power": options.power, "estimate": factor}
+    t = information(options.looks)
+    for name, z in limits(options.looks).items():
+        yield {"statistic": "sequential_crossing", "looks": name, "estimate": float(sequential.crossing(t, z).sum())}
+    for at, value in zip(t, z, strict=True):
+        row = {"statistic": "sequential_boundary", "looks": name, "share": f"{at:g}", "estimate": value}
+        yield row | {"p_value": float(2 * ndtr(-value))}
+    factor = sequential.inflation(options.power, t, z, ALPHA)
+    yield {"statistic": "sequential_inflation", "looks": name, "power": options.power, "estimate": factor}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -25,15 +25,11 @@ from judgebook.questions.planning.split import (
     Tariff,
     best,
     best_split,
-    by_share,
     gain,
     people_alone,
     pooled,
 )
 from judgebook.study.labels import METHODS
-
-#: shares of the budget for people's judgements that are drawn
-SHARES = tuple(np.round(np.arange(0.02, 1.0, 0.02), 2).tolist())
 
 
 @dataclass(frozen=True)
@@ -102,8 +98,7 @@ def budget_rows(data: PlanningInput, options: Planning, budgets: dict[str, float
     """What each model adds to each method within the budget.
 
     Yields, with `budget` and the judge as `metric`: `split_explained` of each label; `split_dialogues`, that people and
-    the model judge (`judged_by`), alone and together (`raters`), for all labels and for each by itself; `split_gain`,
-    `split_width` by share of the budget for people (relative to people alone), and `split_helps`, for all labels;
+    the model judge (`judged_by`), alone and together (`raters`), `split_gain` and `split_helps`, for all labels;
     `split_gain` of each label in the design for all.
     """
     for team in teams(data, options, budgets):
@@ -119,8 +114,6 @@ def _of_team(team: Team, options: Planning) -> Iterator[dict[str, Any]]:
     spread, low, high = (pooled(x) for x in (team.spreads, team.low, team.high))
     alone, both = team.designs(spread)
     yield from _dialogues(alone, both)
-    for judged, own in zip(team.labels, team.spreads, strict=True):
-        yield from ({"label": judged.label} | row for row in _dialogues(*team.designs(own)))
     if alone is None:
         return
     if both is None:
@@ -130,12 +123,6 @@ def _of_team(team: Team, options: Planning) -> Iterator[dict[str, Any]]:
     gains = [gain(both, alone, x) for x in (spread, low, high)]
     yield {"statistic": "split_gain"} | _ends(gains)
     yield {"statistic": "split_helps"} | helps(gains[0], gains[1], options.least_gain)
-    splits = by_share(team.tariff, team.budget, both.annotators, SHARES, most=team.most)
-    here = both.n * both.annotators * team.tariff.person / team.budget
-    drawn = {f"{share:.4g}": split for share, split in {**splits, here: both}.items()}
-    for share, split in sorted(drawn.items(), key=lambda one: float(one[0])):
-        widths = [1 / sqrt(gain(split, alone, x)) for x in (spread, high, low)]
-        yield {"statistic": "split_width", "share": share, "n_dialogues": split.n} | _ends(widths)
 
 
 def helps(estimate: float, low: float, least: float) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def findings(
         yield Prose(_PHRASES.say("next_items", n=n_next, judge=with_model[0]["judge"]))
     yield Prose(_PHRASES.say("labels", found=all_facts["found"], **common))
     yield Prose(_PHRASES.say("separate", apart=all_facts["apart"], power=options.power))
-    used = ("found", "lost", "too_wide", "paired", "assumed", "chosen", "left_out", "once", "others", "annotators")
+    used = ("found", "lost", "too_wide", "paired", "assumed", "left_out", "once", "others", "annotators")
     settings = {"effect": options.effect, "most": MOST, "unit": data.blocks, "met": data.met}
     kinds = (("corpus", data.corpus, data.several[0]), ("group", data.group, data.several[1]))
     settings["basis"] = [names.name(kind, value) for kind, value, several in kinds if several > 1]
@@ -80,10 +80,9 @@ def facts(
     `untimed` (methods without times), `assumed` (labels whose difference was not stated, and is therefore `effect`
     standard deviations), `bought` (as `found`, the best designs within the budget), `too_dear` (labels for which the
     budget pays for no study), `times` (of each method: minutes of a judgement and of a conversation, None where they
-    are not known), `hourly_rate`, `paired`, `left_out` (labels that were judged and cannot be planned from), `chosen`
-    (labels that were rated and compared: how far apart ratings of chosen dialogues were), `once` (planned labels of
-    which no dialogue was judged twice), `others` (whether plans hold for other annotators: True, False, or None where
-    some do), `annotators` (as stated), `methods` (`_by_method`).
+    are not known), `hourly_rate`, `paired`, `left_out` (labels that were judged and cannot be planned from), `once`
+    (planned labels of which no dialogue was judged twice), `others` (whether plans hold for other annotators: True,
+    False, or None where some do), `annotators` (as stated), `methods` (`_by_method`).
     """
     cases = {
         aim: [
@@ -111,7 +110,6 @@ def facts(
         "assumed": [names.distinct_label(x, m) for m, x in data.assumed],
         "left_out": [names.distinct_label(x, m) for m, x in data.left_out],
         "once": [names.distinct_label(p.label, p.method) for p in data.pilots if not p.judged_twice],
-        "chosen": len(results["called_different"]),
         "hourly_rate": priced[0].hourly_rate if priced else None,
     }  # fmt: skip
 

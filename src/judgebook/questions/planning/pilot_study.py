@@ -1,12 +1,7 @@
 """What a plan is based on: one corpus and group of the study, which serves as a pilot, and what its YAML says.
 
 Each label is fitted as in notebook 07, and other designs are predicted from its variances (`model.designs`). A
-difference worth finding is an input; guidance on it: where a label was both rated and compared, the ratings of the
-dialogue that was chosen minus those of the other show what a point of the scale means to annotators.
-
-References
-----------
-Jaeschke, Singer and Guyatt 1989, Controlled Clinical Trials 10, 407-415 (the smallest difference that patients notice).
+difference worth finding is an input.
 """
 
 from __future__ import annotations
@@ -15,11 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from math import ceil, exp, inf, sqrt
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from judgebook.annotations.cells import in_turn
 from judgebook.annotations.population import modelled
@@ -32,16 +25,36 @@ from judgebook.questions.collection.costs import COLLECTION, medians, minutes
 from judgebook.questions.performance.analysis import chosen
 from judgebook.questions.performance.fitted import CELL, fit
 from judgebook.questions.planning.judged import Judged, judged_by_models
-from judgebook.questions.planning.prices import Prices
 from judgebook.questions.planning.question import Planning
-from judgebook.statistics.clusters import clustered_covariance
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import METHODS, Label
-from judgebook.study.schema import Annotations
 
 NO_MARGINS: Mapping[tuple[str, str], float] = MappingProxyType({})
-#: comparisons with a choice, at least
-LEAST = 10
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What a dialogue and a judgement take. minutes_per_dialogue : None, not counted, where they are not known.
+    hourly_rate : in the study's currency."""
+
+    minutes_per_dialogue: float | None
+    minutes_per_judgement: float
+    hourly_rate: float
+
+    def hours(self, design: Design, pairwise: bool = False) -> float:
+        """Hours of people's work: talking and judging."""
+        pairs = design.systems * (design.systems - 1) / 2
+        units = design.dialogues * (pairs if pairwise else design.systems)
+        talked = units * (2 if pairwise else 1) * (self.minutes_per_dialogue or 0.0)
+        return (talked + units * design.per_dialogue * self.minutes_per_judgement) / 60
+
+    def cost(self, design: Design, pairwise: bool = False) -> float:
+        """Money for these hours."""
+        return self.hours(design, pairwise) * self.hourly_rate
+
+
+#: of methods without times: every dialogue and judgement costs the same
+UNPRICED = Prices(1.0, 1.0, 60.0)
 
 
 @dataclass(frozen=True)
@@ -266,33 +279,3 @@ def _prices(
     for method in dict.fromkeys(annotations["method"]):
         out[method] = Prices(talked, float(taken[method]), hourly_rate) if method in taken else None
     return out
-
-
-def called_different(annotations: Annotations, confidence: float) -> Iterator[dict[str, Any]]:
-    """The mean difference in ratings between the dialogue that was chosen and the other: a row `called_different` for
-    each method that rates and label that was compared, too.
-
-    annotations : by people, of one corpus and group. A dialogue has the mean of its ratings (of its turns, of all
-    annotators); each choice counts once, ties not at all. The interval is clustered by session.
-    """
-    pairwise = annotations["method"].map(lambda m: METHODS[m].unit == "pair").astype(bool)
-    chosen = annotations[pairwise & (annotations["score"] != 0)]
-    rated = annotations[~pairwise & annotations["label"].isin(chosen["label"])]
-    for (method, label), rows in rated.groupby(["method", "label"], sort=False):
-        value = rows.groupby("dialogue")["score"].mean()
-        of_label = chosen[chosen["label"] == label]
-        gap = np.sign(of_label["score"]) * (of_label["dialogue"].map(value) - of_label["dialogue_b"].map(value))
-        gap = gap.dropna().astype(float)
-        if len(gap) < LEAST:
-            continue
-        pair = of_label["dialogue"].astype(str) + "\x1f" + of_label["dialogue_b"].astype(str)
-        session = of_label["session"].fillna(pair)[gap.index].to_numpy(object)
-        code = np.zeros(len(gap), dtype=np.int64)
-        mean, cov, n = clustered_covariance(code, gap.to_numpy(), np.ones(len(gap)), [session])
-        row = {"statistic": "called_different", "method": method, "label": label, "level": METHODS[method].unit}
-        row |= {"estimate": float(mean[0]), "n": len(gap), "n_clusters": int(n[0]), "ci_kind": "not_estimable"}
-        if np.isfinite(cov.variances[0]):
-            half = float(stdtrit(n[0] - 1, (1 + confidence) / 2) * np.sqrt(cov.variances[0]))
-            row |= {"ci_low": row["estimate"] - half, "ci_high": row["estimate"] + half, "ci_kind": "t"}
-            row |= {"resample_unit": "session"}
-        yield row

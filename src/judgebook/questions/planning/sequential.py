@@ -25,28 +25,21 @@ NODES = 200
 _X, _W = np.polynomial.legendre.leggauss(NODES)
 #: a boundary beyond this is never crossed: its two-sided p-value is below 1e-15
 NEVER = 8.0
-#: how fast alpha is spent, named after the boundaries they resemble
-SPENDING = ("obrien_fleming", "pocock")
 
 
-def spent(t: np.ndarray | float, spending: str, alpha: float = 0.05) -> np.ndarray:
-    """Two-sided alpha spent until information `t` (Lan and DeMets 1983, section 2, for each side alpha / 2).
+def spent(t: np.ndarray | float, alpha: float = 0.05) -> np.ndarray:
+    """Two-sided alpha spent until information `t` (Lan and DeMets 1983, section 2, for each side alpha / 2), hardly any
+    of it early: boundaries resemble those of O'Brien and Fleming.
 
-    spending : obrien_fleming, which hardly spends anything early, or pocock, which spends almost evenly.
-
-    Raises ValueError for another name, and for t outside 0 to 1.
+    Raises ValueError for t outside 0 to 1.
     """
     t = np.asarray(t, dtype=float)
     if np.any((t <= 0) | (t > 1)):
         raise ValueError(f"expected information above 0 and at most 1, found {t}")
-    if spending == "obrien_fleming":
-        return 4 * ndtr(-ndtri(1 - alpha / 4) / np.sqrt(t))
-    if spending == "pocock":
-        return alpha * np.log1p((np.e - 1) * t)
-    raise ValueError(f"expected one of {', '.join(SPENDING)}, found {spending!r}")
+    return np.asarray(4 * ndtr(-ndtri(1 - alpha / 4) / np.sqrt(t)))
 
 
-def boundaries(information: Sequence[float], spending: str, alpha: float = 0.05) -> np.ndarray:
+def boundaries(information: Sequence[float], alpha: float = 0.05) -> np.ndarray:
     """(looks,) absolute z values beyond which the test at each look is significant, two-sided.
 
     information : share of the final sample at each look, ascending, the last 1.
@@ -56,7 +49,7 @@ def boundaries(information: Sequence[float], spending: str, alpha: float = 0.05)
     t = np.asarray(information, dtype=float)
     if t.ndim != 1 or len(t) == 0 or t[-1] != 1 or np.any(np.diff(t) <= 0):
         raise ValueError(f"expected ascending shares of the final sample that end with 1, found {list(information)}")
-    available = np.diff(spent(t, spending, alpha), prepend=0.0)
+    available = np.diff(spent(t, alpha), prepend=0.0)
     walk, out = _Walk(), []
     for now, share in zip(t, available, strict=True):
         step = walk.step(now)

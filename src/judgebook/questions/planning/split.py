@@ -21,7 +21,7 @@ Techniques, third edition, sections 12.6 and 12.7. Angelopoulos, Bates, Fannjian
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import inf, sqrt
 
@@ -143,17 +143,3 @@ def gain(split: Split, alone: Split, spread: Spread) -> float:
     """How many times as many judgements by people alone would be as precise: variance of people alone within the
     budget, over that of the split."""
     return alone.variance(spread) / split.variance(spread)
-
-
-def by_share(
-    tariff: Tariff, budget: float, annotators: int, shares: Sequence[float], *, most: float = inf
-) -> dict[float, Split]:
-    """Share of the budget that people's judgements take -> the split, where there is one."""
-    out = {}
-    for share in shares:
-        cheap = tariff.dialogue + tariff.model
-        pool = _whole(min((1 - share) * budget / cheap, most)) if cheap > 0 else 0
-        n = _whole(share * budget / (annotators * tariff.person)) if tariff.person > 0 else 0
-        if LEAST <= n <= pool:
-            out[share] = Split(n, pool, annotators)
-    return out

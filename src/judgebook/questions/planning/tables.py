@@ -11,26 +11,8 @@ from judgebook.display.views import Table
 from judgebook.study.results import Results
 
 _CASE = ["method", "label"]
-LOOKS = {"obrien_fleming": "O’Brien–Fleming", "pocock": "Pocock"}
 #: what a design is for
 AIMS = {"cheapest": "cheapest", "separate": "first from second", "budget": "within the budget"}
-
-
-def called_different(results: Results, names: DisplayNames, unit: str = "session") -> Table | None:
-    """Difference in ratings between dialogues that people preferred in a comparison and the others."""
-    rows = results["called_different"]
-    if rows.empty:
-        return None
-    rows = names.sort(rows)
-    wanted = results["planned_difference"].set_index(_CASE)["estimate"]
-    out = rows[_CASE].assign(Difference=intervals(rows).to_numpy(), Choices=rows["n"].astype("Int64"))
-    out["Worth finding"] = wanted.reindex(pd.MultiIndex.from_frame(rows[_CASE])).to_numpy()
-    caption = (
-        "Mean rating of the dialogue that was chosen in a comparison minus that of the other, on the same label; CI"
-    )
-    caption += f" clustered by {unit}. Systems that differ by this much differ, on average, as much as two dialogues of"
-    caption += " which people prefer one. Worth finding: the difference for which this page plans."
-    return Table(names.named(out), "called_different", caption, why={"Worth finding": "No plan for this label."})
 
 
 def designs(results: Results, names: DisplayNames, *, currency: str) -> Table:
@@ -95,13 +77,8 @@ def reliability(results: Results, names: DisplayNames) -> Table | None:
 def boundaries(results: Results) -> Table:
     """z boundaries and p-values at each look."""
     rows = results["sequential_boundary"]
-    wide = pd.DataFrame({"Share of the dialogues": [percent(float(s)) for s in rows["share"].unique()]})
-    for look, part in rows.groupby("looks", sort=False):
-        wide[f"{LOOKS[look]}: z"] = part["estimate"].round(3).to_numpy()
-        wide[f"{LOOKS[look]}: p"] = part["p_value"].to_numpy()
-    caption = (
-        "A look is significant if |z| exceeds the boundary or, equivalently, if the two-sided p-value is below the one"
-        " given."
-    )
-    p = {c: 6 for c in wide if c.endswith("p")} | {c: 3 for c in wide if c.endswith("z")}
-    return Table(wide, "boundaries", caption, p)
+    wide = pd.DataFrame({"Share of the dialogues": [percent(float(s)) for s in rows["share"]]})
+    wide["z"], wide["p"] = rows["estimate"].round(3).to_numpy(), rows["p_value"].to_numpy()
+    caption = "O’Brien–Fleming boundaries. A look is significant if |z| exceeds the boundary or, equivalently, if the"
+    caption += " two-sided p-value is below the one given."
+    return Table(wide, "boundaries", caption, {"p": 6, "z": 3})

@@ -21,20 +21,12 @@ import pandas as pd
 from judgebook.questions.quality_control import effects, gain, replication, system_scores, worker_pairs, worker_summary
 from judgebook.questions.quality_control.crowd import SETS, Crowd
 from judgebook.questions.quality_control.replication import Quantity, Tally
-from judgebook.questions.quality_control.worker_tests import (
-    OVERALL,
-    WORKER,
-    dialogue_means,
-    passes,
-    system_means,
-    verdict_of,
-)
+from judgebook.questions.quality_control.worker_tests import OVERALL, WORKER, passes, verdict_of
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.results import Results, collect, columns
 from judgebook.study.schema import DialogueFacts, Dialogues
 
-#: column of `Crowd.scores` -> kind of score, and which ratings it was standardised by
-KINDS = {"z": ("z", "all"), "z_last": ("z", "last"), "score": ("raw", None)}
+#: kind of score -> column of `Crowd.scores`
 RAW_AND_Z = {"z": "z", "raw": "score"}
 
 
@@ -65,17 +57,13 @@ def analyse(
         Of intervals.
     """
     confidence = sampling.confidence
-    replication_results, tested = resampled(crowd, sampling), system_tests(crowd)
+    replication_results = resampled(crowd, sampling)
     return collect(
-        *means(crowd),
         *with_intervals(replication_results),
         spread(replication_results),
-        *(fisher_rows(crowd, confidence) if len(crowd.corpora) > 1 else ()),
         *gain.gain(crowd, RAW_AND_Z, seed=permute_seed, confidence=confidence),
         effects_of(crowd, confidence),
-        tested,
-        concordances(tested, replication_results, crowd.options.levels),
-        *criteria(crowd),
+        concordances(replication_results, crowd.options.levels),
         *thresholds(crowd, crowd.options.thresholds),
         agreement_with_lists(crowd),
         about_workers(crowd, facts, units, sizes, sampling),
@@ -91,23 +79,6 @@ def agreement_with_lists(c: Crowd) -> Iterator[dict[str, Any]]:
             same = part["passed"] == part[name]
             row = {"statistic": "verdict_agreement", "corpus": corpus, "level": "worker", "list": name, "n": len(part)}
             yield row | {"estimate": same.mean(), "note": f"{(~same).sum()} differ"}
-
-
-def means(c: Crowd) -> Iterator[pd.DataFrame]:
-    """System means without interval, `mean_z` and `mean_raw`, and `qc_count` of ratings, by set and list.
-
-    Of the set `passed`, z over all ratings and raw scores come with intervals from `resampled`.
-    """
-    chosen = c.scores[c.scores["system"].isin([*c.systems, c.control])]
-    for column, keys in c.selections.items():
-        rows = chosen[chosen[column]]
-        for value, (scores, over) in KINDS.items():
-            averages = system_means(rows, value)
-            if column == "passed" and over != "last":
-                averages = averages[averages["system"] == c.control]
-            yield averages.assign(statistic=f"mean_{scores}", level="dialogue", standardised=over, **keys)
-        n = rows.groupby(["corpus", "system"], sort=False).size().rename("estimate").reset_index()
-        yield n.assign(statistic="qc_count", level="rating", what="ratings", **keys)
 
 
 def resampled(c: Crowd, sampling: Sampling) -> pd.DataFrame:
@@ -142,7 +113,6 @@ def _quantities(c: Crowd, t: Tally, workers: str, scores: str) -> list[Quantity]
         out.append(replication.differences(t, "system_gap", two))
     if passed:
         out.append(replication.differences(t, "variant_contrast", effects.paired(t, families), overall=raw))
-        out.append(replication.run_differences(t))
     return out
 
 
@@ -178,45 +148,14 @@ def spread(effect_rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
         yield row | {"statistic": "standard_error", "estimate": error}
 
 
-def fisher_rows(c: Crowd, confidence: float) -> Iterator[pd.DataFrame]:
-    """`replication_r` with Fisher's interval for every set and list, by z (over all ratings and the last dialogues) and
-    raw scores."""
-    for column, keys in c.selections.items():
-        for value, (scores, over) in KINDS.items():
-            t = _tally(c, column, value)
-            if len(t.people):
-                rows = replication.estimates(t, replication.correlations(t, c.options.families))
-                yield replication.with_fisher(rows, confidence).assign(scores=scores, standardised=over, **keys)
-
-
-def system_tests(c: Crowd) -> pd.DataFrame:
-    """The rank-sum test of each pair of systems on mean z per dialogue, for each set and list: `system_test`.
-
-    z over all ratings, of passed and lists also over the last dialogues, as in the released scores.
-    """
-    out = []
-    for column, keys in c.selections.items():
-        for value in ("z", "z_last"):
-            if column == "once" or (value == "z_last" and column in ("all", "failed")):
-                continue
-            dialogues = dialogue_means(c.scores[c.scores[column] & c.scores["system"].isin(c.systems)], value)
-            tests = system_scores.rank_sum_tests(dialogues, c.systems)
-            out.append(tests.assign(scores="z", standardised=KINDS[value][1], **keys))
-    return pd.concat(out, ignore_index=True)
-
-
-def concordances(tested: pd.DataFrame, differences: pd.DataFrame, levels: Sequence[float]) -> Iterator[dict[str, Any]]:
-    """`system_scores.concordance` of the rank-sum tests, and of gaps by t tests over workers (`test` wald)."""
+def concordances(differences: pd.DataFrame, levels: Sequence[float]) -> Iterator[dict[str, Any]]:
+    """`system_scores.concordance` of gaps between systems by t tests over workers (`test` wald)."""
     gaps = differences[differences["statistic"] == "system_gap"].drop(columns="standardised")
-    gaps = gaps.assign(p_value=system_scores.wald(gaps))
-    keys = ["test", "scores", "standardised", "workers", "list"]
-    tests = pd.concat([tested.assign(test="rank_sum"), gaps.assign(test="wald")])
-    for values, part in tests.reindex(columns=[*dict.fromkeys([*tests, *keys])]).groupby(
-        keys, dropna=False, sort=False
-    ):
+    gaps = gaps.assign(p_value=system_scores.wald(gaps) if len(gaps) else [])
+    for (scores, workers), part in gaps.groupby(["scores", "workers"], sort=False):
         for alpha in levels:
             for row in system_scores.concordance(part, alpha):
-                yield row | dict(zip(keys, values, strict=True))
+                yield row | {"test": "wald", "scores": scores, "workers": workers}
 
 
 def thresholds(c: Crowd, values: Sequence[float]) -> Iterator[pd.DataFrame]:
@@ -225,21 +164,17 @@ def thresholds(c: Crowd, values: Sequence[float]) -> Iterator[pd.DataFrame]:
     for value in values:
         workers = c.workers.assign(kept=passes(c.workers, value))
         rows, where = c.scores[verdict_of(c.scores, workers, "kept").astype(bool)], {"threshold": value}
-        ranks = system_scores.ranks(system_means(rows, "z"), c.systems)
-        yield ranks.assign(statistic="threshold_rank", level="system", scores="z", **where)
+        rated = rows[rows["system"].isin(c.systems)].pivot_table("z", ["corpus", "system"], "label")
+        for _, of_run in rated.groupby("corpus", sort=False):
+            overall = of_run.dropna(axis=1, how="all").mean(axis=1, skipna=False).dropna()
+            ranks = overall.rank(ascending=False).rename("estimate").reset_index()
+            yield ranks.assign(statistic="threshold_rank", level="system", scores="z", **where)
         n = rows.groupby("corpus")["annotator"].nunique().reindex(c.corpora, fill_value=0).rename("estimate")
         yield n.reset_index().assign(statistic="qc_count", level="system", what="workers", **where)
         t = replication.tally(rows, "z", c.corpora, c.shared)
         if len(t.people) and len(c.corpora) > 1:
             r = replication.estimates(t, replication.correlations(t, {}, overall=True))
             yield r.assign(scores="z", standardised="all", workers="passed", **where)
-
-
-def criteria(c: Crowd) -> Iterator[pd.DataFrame]:
-    """Correlation of labels over systems, raw and z, of the workers who passed (Ji et al. 2022, Table 7)."""
-    for scores, value in RAW_AND_Z.items():
-        correlated = system_scores.criteria(system_means(c.scores[c.scores["passed"]], value), c.systems)
-        yield pd.DataFrame(correlated).assign(scores=scores, workers="passed")
 
 
 def text_lengths(c: Crowd, dialogues: Dialogues) -> pd.DataFrame:

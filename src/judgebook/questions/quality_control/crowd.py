@@ -15,7 +15,6 @@ import pandas as pd
 from judgebook.questions.quality_control.question import QualityControl
 from judgebook.questions.quality_control.worker_tests import (
     WORKER,
-    last_of_family,
     passes,
     standardise,
     verdict_of,
@@ -33,8 +32,7 @@ SETS = ("all", "passed", "failed", "once")
 class Crowd:
     """Ratings and workers of one study.
 
-    scores : `worker_tests.ratings` with z (by the worker's mean and sd of all ratings), z_last (of the last dialogue
-    with each family in a work unit), and a boolean column for each of SETS and each list. workers : from
+    scores : `worker_tests.ratings` with z and a boolean column for each of SETS and each list. workers : from
     `worker_tests.worker_tests`, with the same columns. systems : those that are ranked. corpora : the first is the one
     with which others are compared. options : the section of the YAML. titles : display names of corpora.
     """
@@ -119,8 +117,6 @@ def crowd(
     sets = {"all": True, "passed": passed, "failed": ~passed, "once": passed & (in_runs == 1)}
     workers = workers.assign(**sets, **_lists(scores, facts, workers, passed))
     scores = scores.assign(z=standardise(scores))
-    last = last_of_family(scores, options.families) if scores["work_unit"].notna().all() else None
-    scores["z_last"] = standardise(scores, last)
     for name in [*SETS, *(n for n in LISTS.values() if n in workers)]:
         scores[name] = verdict_of(scores, workers, name).astype(bool)
     rated = set(scores["system"]) - {control}

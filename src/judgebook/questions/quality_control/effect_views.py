@@ -84,7 +84,7 @@ def variant_effects(results: Results, names: DisplayNames, crowd: Crowd) -> Tabl
 
 def best(results: Results, crowd: Crowd) -> str | None:
     """The system with the highest overall mean of raw scores in the first run, among those in every run."""
-    rows = results.select("mean_raw", corpus=crowd.corpora[0], workers="passed", label=OVERALL, list=None)
+    rows = results.select("mean_raw", corpus=crowd.corpora[0], interval="workers", label=OVERALL)
     rows = rows[rows["system"].isin(crowd.shared)].dropna(subset="estimate")
     return rows.set_index("system")["estimate"].idxmax() if len(rows) else None
 

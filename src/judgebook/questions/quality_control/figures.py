@@ -9,7 +9,6 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
 from judgebook.display import captions, marks
@@ -25,11 +24,11 @@ from judgebook.questions.quality_control.tables import CORRELATION, SCORES, SETS
 from judgebook.questions.quality_control.worker_tests import OVERALL
 from judgebook.study.results import Results, where
 
+#: more systems than this are numbered below a matrix, not named
+MANY_COLUMNS = 12
 PALETTE = {"passed": GOOD, "failed": BAD}
 #: the same in the figure of `repeat`: colour and marker of each set of workers
 STYLES = {"all": ("#000000", "o"), "passed": (GOOD, "s"), "failed": (BAD, "D"), "once": (OPEN, "^")}
-#: more systems than this are numbered below a matrix, not named
-MANY_COLUMNS = 12
 #: more columns of numbers than this do not fit beside each other
 CELLS = 16
 BINS = np.linspace(0, 1, 21).round(2)
@@ -78,14 +77,14 @@ def repeat_title(rows: pd.DataFrame, crowd: Crowd, corpus: str) -> str:
     return _PHRASES.say("repeat_title", first=first, other=other, r=r, low=low, high=high)
 
 
-def p_values(crowd: Crowd) -> Plot:
-    """Distribution of workers' p-values, a panel per run."""
+def p_values(tested: pd.DataFrame, crowd: Crowd) -> Plot:
+    """Distribution of workers' p-values, a panel per run. tested : corpus, p, passed."""
     import seaborn as sns  # takes a second, and few figures need it
 
     n = len(crowd.corpora)
     fig, axes = subplots(1, n, width=min(PAGE, 3.4 * n), height=2.1, squeeze=False)
     for ax, corpus in zip(axes[0], crowd.corpora, strict=True):
-        workers = where(crowd.workers, corpus=corpus).dropna(subset="p")
+        workers = where(tested, corpus=corpus).dropna(subset="p")
         verdict = np.where(workers["passed"], "passed", "failed")
         options = {"hue_order": [*PALETTE], "palette": PALETTE, "multiple": "stack", "alpha": 1, "legend": False}
         sns.histplot(x=workers["p"], hue=verdict, bins=BINS, ax=ax, **options)
@@ -105,12 +104,10 @@ def p_values(crowd: Crowd) -> Plot:
         ax.legend(handles=[*keys, line], loc="upper right")
     fig.supxlabel("p: control rated lower than the others", fontsize=8)
     alt = "Histograms of workers' p-values, a panel per run: "
-    passed = crowd.workers.groupby("corpus")["passed"].agg(["sum", "size"]).loc[crowd.corpora]
+    passed = tested.groupby("corpus")["passed"].agg(["sum", "size"]).loc[crowd.corpora]
     passing = [f"{row['sum']} of {row['size']} workers pass in {crowd.title(c)}" for c, row in passed.iterrows()]
-    caption = (
-        "Bars: workers by the p-value of a one-sided test of whether they rate the degraded control lower than the"
-    )
-    caption += f" other systems. Workers pass below {crowd.options.alpha:g} (dashed line);"
+    caption = "Bars: workers by the p-value of a one-sided test of whether they rate the degraded control lower"
+    caption += f" than the other systems. Workers pass below {crowd.options.alpha:g} (dashed line);"
     caption += " those who could not be tested are left out."
     facts = [{"name": crowd.title(c), "passed": row["sum"], "n": row["size"]} for c, row in passed.iterrows()]
     title = _PHRASES.say("passing_title", runs=facts)
@@ -120,7 +117,7 @@ def p_values(crowd: Crowd) -> Plot:
 
 def runs(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
     """Mean z of every system of workers who passed, a mark per run."""
-    rows = results.select("mean_z", workers="passed", list=None, standardised="all", label=OVERALL)
+    rows = results.select("mean_z", interval="workers", label=OVERALL)
     order, note = _leading(rows, names, crowd)
     rows = rows.set_index("system").loc[order].reset_index()
     caption = "Marks: mean standardised score of each system among workers who passed, by run."
@@ -169,46 +166,34 @@ def _by_run(
     return Plot(fig, name, alt, caption)
 
 
-def significance(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
-    """Which system (row) is rated higher than which (column) by one-sided tests: darker for smaller levels."""
-    import seaborn as sns  # takes a second, and few figures need it
+def significance(tests: pd.DataFrame, names: DisplayNames, crowd: Crowd) -> Plot | None:
+    """Which system (row) is rated higher than which (column): darker for smaller levels.
 
-    tests = results.select("system_test", workers="passed", list=None, standardised="all")
-    means = results.select("mean_z", workers="passed", list=None, standardised="all", label=OVERALL)
-    order, note = _leading(means, names, crowd)
-    if tests.empty or len(order) < 2:
+    tests : corpus, system, system_b, n and a one-sided p_value for each ordered pair.
+    """
+    order = [system for system in crowd.systems if system in set(tests["system"])]
+    note = captions.chosen(len(order[:DRAWN]), len(order), "systems that lead in notebook 07")
+    if len(order := order[:DRAWN]) < 2:
         return None
-    levels = sorted(crowd.options.levels, reverse=True)
-    shades = sns.color_palette("Blues", len(levels) + 1)[1:]
-    cmap, titles = ListedColormap(["white", *shades]), [names.name("system", s) for s in order]
-    below = titles
-    if len(order) > MANY_COLUMNS:
-        titles, below = [f"{t}  {i + 1}" for i, t in enumerate(titles)], [str(i + 1) for i in range(len(titles))]
-    fig, axes = _panels(crowd, len(order), below=max(map(len, below)), stacked=below != titles)
+    levels, titles = sorted(crowd.options.levels, reverse=True), [names.name("system", s) for s in order]
+    numbered = len(order) > MANY_COLUMNS
+    titles = [f"{t}  {i + 1}" for i, t in enumerate(titles)] if numbered else titles
+    fig, axes = _panels(crowd, len(order), stacked=numbered)
     for ax, corpus in zip(axes, crowd.corpora, strict=True):
         p = where(tests, corpus=corpus).pivot_table(index="system", columns="system_b", values="p_value")
-        p = p.reindex(index=order, columns=order).set_axis(titles).set_axis(below, axis=1)
+        p = p.reindex(index=order, columns=order).set_axis(titles)
+        p = p.set_axis(range(1, len(order) + 1) if numbered else titles, axis=1)
         depth = sum((p < level).astype(float) for level in levels).where(p.notna())
-        tooltips = p.map(lambda v: f"p = {v:.3g}")
-        tooltips = tooltips.apply(lambda column: [f"{row} above {column.name}: {v}" for row, v in column.items()])
-        blank = {"texts": depth.map(lambda _: ""), "linecolor": "#D5D5D5", "titles": tooltips}
-        heatmap(depth, ax, cmap=cmap, vmin=0, vmax=len(levels), **blank)
-        ax.set_xlabel("Number of the system" if below != titles else "")
+        said = {"texts": depth.map(lambda _: ""), "titles": p.map(lambda v: f"p = {v:.3g}"), "linecolor": "#D5D5D5"}
+        heatmap(depth, ax, vmin=0, vmax=len(levels) + 0.5, **said)
         _panel(ax, crowd, corpus)
-    keys = [(f"row rated higher, p < {v:g}", c) for v, c in zip(levels, shades, strict=True)]
-    keys.append(("not significant", "white"))
-    legend_of(fig, [handle(n, c, "s", linewidth=0, markeredgecolor="#999999") for n, c in keys])
-    counted = ", ".join(
-        f"{(where(tests, corpus=c)['p_value'] < levels[-1]).sum()} in {crowd.title(c)}" for c in crowd.corpora
-    )
-    alt = f"Matrices of {len(order)} systems, a panel per run: pairs with p < {levels[-1]:g} are {counted}."
-    caption = (
-        "Cells: one-sided p-value, not adjusted, of the test that the system of the row is rated higher than that of"
-    )
-    caption += f" the column, among workers who passed ({captions.sample(tests['n'], 'ratings per pair')}). Hatched:"
-    caption += " the same system."
-    numbered = " Numbers below are those of the rows." if below != titles else ""
-    return Plot(fig, "significance", alt, captions.joined(caption + numbered, note))
+    sure = tests[tests["p_value"] < levels[-1]].groupby("corpus").size().reindex(crowd.corpora, fill_value=0)
+    n = ", ".join(f"{count} in {crowd.title(corpus)}" for corpus, count in sure.items())
+    alt = f"Matrices of {len(order)} systems, a panel per run: pairs with p < {levels[-1]:g} are {n}."
+    caption = "Blue: the system of the row is rated higher than that of the column; darker for smaller p ("
+    caption += f"{', '.join(f'p < {level:g}' for level in levels)}; one-sided, not adjusted), among workers who passed"
+    caption += f" ({captions.sample(tests['n'], 'dialogues per pair')}). Hatched: the same system."
+    return Plot(fig, "significance", alt, captions.joined(caption, note))
 
 
 def thresholds(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
@@ -232,26 +217,23 @@ def thresholds(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | No
     fig.supxlabel("Threshold of p; workers who pass", fontsize=8)
     moved = np.ptp(ranks.pivot_table(index=["corpus", "system"], columns="threshold", values="estimate"), axis=1) > 0
     alt = "Ranks of systems by mean standardised score for each threshold, a panel per run:"
-    caption = (
-        "Cells: rank of each system (1 is the highest mean standardised score; the darker, the higher) among workers"
-    )
-    caption += (
-        " whose p-value lies below a threshold; below it, how many workers pass. Bold: the threshold in use. Ranks"
-    )
-    caption += " are of the means alone: see the intervals of the means before reading a change of rank as a finding."
+    caption = "Cells: rank of each system (1 is the highest mean standardised score; the darker, the higher) among"
+    caption += " workers whose p-value lies below a threshold; below it, how many workers pass. Bold: the threshold in"
+    caption += " use. Ranks are of the means alone: see the intervals of the means before reading a change of rank as a"
+    caption += " finding."
     alt = f"{alt} {moved.sum()} of {len(moved)} ranks change."
     return Plot(fig, "threshold", alt, captions.joined(caption, note))
 
 
-def _panels(crowd: Crowd, n_rows: int, below: int = 12, *, stacked: bool = False) -> tuple[Figure, np.ndarray]:
-    """A panel per run for matrices with systems as rows, whose names are on the left only. below : letters of the
-    longest name of a column. stacked : panels one below the other, each with the names."""
+def _panels(crowd: Crowd, n_rows: int, *, stacked: bool = False) -> tuple[Figure, np.ndarray]:
+    """A panel per run for matrices with systems as rows, whose names are on the left only. stacked : panels one below
+    the other, each with the names."""
     n = len(crowd.corpora)
     if stacked:
         row = min(0.16, (8.8 / n - 0.5) / n_rows)  # inches, so that all fit on a page
         fig, axes = subplots(n, 1, width=PAGE, height=0.6 + n * (0.5 + row * n_rows), squeeze=False)
         return fig, axes[:, 0]
-    height = 1.0 + 0.07 * min(below, 30) + 0.19 * n_rows
+    height = 1.84 + 0.19 * n_rows
     fig, axes = subplots(1, n, width=min(PAGE, 4 * n), height=height, squeeze=False, sharey=True)
     return fig, axes[0]
 

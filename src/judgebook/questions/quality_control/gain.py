@@ -38,8 +38,9 @@ def gain(
     for scores, value in kinds.items() if len(c.corpora) > 1 else ():
         t = replication.tally(c.scores, value, c.corpora, c.shared)
         keys = {"level": "system", "label": OVERALL, "scores": scores}
-        if len(t.people):
-            yield gains(t, members(c, t, "passed"), confidence).assign(**keys)
+        if not t.people:
+            continue  # nobody has scores: all ratings of each worker are equal
+        yield gains(t, members(c, t, "passed"), confidence).assign(**keys)
         for name in ("all", "passed", "failed"):
             r = pd.DataFrame(_pairs(t.corpora)).assign(estimate=r_of(t, members(c, t, name)), workers=name, **keys)
             yield r.assign(statistic="replication_r", interval="point", among=SYSTEMS, n=len(t.systems))

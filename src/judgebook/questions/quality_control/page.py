@@ -26,11 +26,9 @@ class QualityControlSections(NotebookPage):
     def repeat(self) -> Section:
         yield figures.repeat(self.results, self.people)
         yield tables.repeat(self.results, self.people)
-        yield tables.labels(self.results, self.names, self.people)
         yield tables.gain(self.results, self.people)
 
     def workers(self) -> Section:
-        yield figures.p_values(self.people)
         yield tables.numbers(self.results, self.people)
 
     def scores(self) -> Section:
@@ -38,7 +36,6 @@ class QualityControlSections(NotebookPage):
         yield tables.scores(self.results, self.names, self.people)
 
     def differences(self) -> Section:
-        yield figures.significance(self.results, self.names, self.people)
         yield tables.concordance(self.results, self.people)
         yield findings.conclusions(self.results, self.people)
         yield tables.signal(self.results, self.people)
@@ -62,12 +59,10 @@ class QualityControlSections(NotebookPage):
     def changes(self) -> Section:
         yield findings.changes(self.results, self.names, self.people)
         yield effect_views.changes(self.results, self.names, self.people, self.cells)
-        yield tables.run_differences(self.results, self.names, self.people)
 
     def costs(self) -> Section:
         yield figures.lengths(self.lengths, self.people)
         yield tables.lengths(self.results, self.people)
-        yield tables.criteria(self.results, self.names, self.people)
         yield tables.costs(self.results, self.people)
 
     def paper(self) -> Section:

@@ -5,10 +5,10 @@ are therefore correlated between runs: the systems' means; the means of families
 each family, the variant minus the plain system (say, with a persona minus without), which is what is not known before a
 study.
 
-Two kinds of interval answer two questions. Fisher's takes the systems as a sample: what of other systems? It is
-optimistic, because the systems are few and chosen. Leaving out one worker at a time keeps the systems: what if other
-people had rated them? A bootstrap of workers adds noise a second time, and its correlations are smaller than the
-estimate on average: that bias is reported, and the interval comes from the jackknife on Fisher's scale.
+Leaving out one worker at a time answers: what if other people had rated these systems? (Fisher's interval, which cells
+of the notebook compute, takes the systems as a sample; it is optimistic, because they are few and chosen.) A bootstrap
+of workers adds noise a second time, and its correlations are smaller than the estimate on average: that bias is
+reported, and the interval comes from the jackknife on Fisher's scale.
 
 Means of resamples come from sums over a worker's ratings: `tally`. A worker who took part in several runs is resampled
 as one person.
@@ -26,7 +26,6 @@ import numpy as np
 import pandas as pd
 
 from judgebook.questions.quality_control.worker_tests import OVERALL
-from judgebook.statistics.correlation import pearson_interval
 from judgebook.statistics.intervals import Interval, Replicates
 from judgebook.statistics.resampling import replicate_sums
 
@@ -182,16 +181,6 @@ def differences(t: Tally, statistic: str, pairs: Sequence[tuple[str, str]], *, o
     return _linear(t, statistic, terms, overall=overall)
 
 
-def run_differences(t: Tally) -> Quantity:
-    """Every system's overall mean minus that in the first corpus: `run_difference`."""
-    terms = [
-        ({"corpus": corpus, "system": system, "against": t.corpora[0]}, (i, j), (0, j))
-        for i, corpus in enumerate(t.corpora[1:], start=1)
-        for j, system in enumerate(t.systems)
-    ]
-    return _linear(t, "run_difference", terms)
-
-
 def strata(t: Tally) -> np.ndarray:
     """(people,): a code for the corpora in which a person took part."""
     took_part = t.count.sum(axis=(2, 3)) > 0
@@ -222,7 +211,7 @@ def resampled(
     """The quantities with intervals over people.
 
     Means and differences have BCa intervals. Correlations of LEAST_FOR_INTERVAL points or more have those of the
-    jackknife, which estimate the r to expect of runs of this size with other workers (`notebook 80` tries them). Two
+    jackknife, which estimate the r to expect of runs of this size with other workers. Two
     further columns: `bias`, the mean of the resamples minus the estimate; `standard_error`. Differences of systems also
     have `jackknife_error`, without one worker at a time, and `effective`, the number of equally busy workers of the
     corpus (one over the sum of squared shares of ratings; Kish 1965): what `system_scores.wald` takes.
@@ -253,14 +242,6 @@ def over_workers(replicated: Replicates, i: int, n_points: int, confidence: floa
             float(replicated.estimate[i]), nan, nan, "not_estimable", replicated.unit, replicated.n_units, note=note
         )
     return replicated.jackknife_interval(i, confidence)
-
-
-def with_fisher(rows: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
-    """`replication_r` from `estimates` with Fisher's interval over points."""
-    ends = [pearson_interval(r, n, confidence) for r, n in zip(rows["estimate"], rows["n"], strict=True)]
-    low, high = (np.array([e[i] for e in ends]) for i in (0, 1))
-    kind = np.where(np.isnan(low), "not_estimable", "fisher")
-    return rows.assign(ci_low=low, ci_high=high, ci_kind=kind, resample_unit="system", interval="fisher")
 
 
 def random_subsets(t: Tally, sizes: Mapping[str, int], *, rng: np.random.Generator, n_draws: int = 2_000) -> np.ndarray:

@@ -90,19 +90,6 @@ def gain(results: Results, crowd: Crowd) -> Table | None:
     return Table(out, "gain", caption, 3, dict.fromkeys(out, UNDEFINED))
 
 
-def labels(results: Results, names: DisplayNames, crowd: Crowd) -> Iterator[Table]:
-    """r between systems by label (below Tables 3, 8 and 9 of the paper), by kind of score and set of workers."""
-    for i, corpus in enumerate(crowd.corpora[1:]):
-        rows = results.select("replication_r", corpus=corpus, among="systems", interval="fisher", list=None)
-        rows = rows[rows["standardised"].isna() | (rows["standardised"] == "all")]
-        keys = [SCORES[s] + ", " + SETS[w].lower() for s, w in zip(rows["scores"], rows["workers"], strict=True)]
-        wide = rows.assign(key=keys).pivot_table(index="label", columns="key", values="estimate", sort=False)
-        wide = wide[[c for c in (f"{s}, {w.lower()}" for s in SCORES.values() for w in SETS.values()) if c in wide]]
-        wide = wide.loc[overall_first(wide.index, names)].rename(index=label_titles(names, crowd)).rename_axis("Label")
-        caption = f"Correlation between systems by label, {crowd.title(crowd.corpora[0])} and {crowd.title(corpus)}."
-        yield Table(wide.reset_index(), f"labels_{i}", caption, 3, dict.fromkeys(wide, UNDEFINED))
-
-
 def label_titles(names: DisplayNames, crowd: Crowd) -> dict[str, str]:
     """Labels of the crowd's ratings -> display names."""
     by_label = crowd.scores.drop_duplicates("label")
@@ -143,43 +130,24 @@ def _by_run(frame: pd.DataFrame, crowd: Crowd) -> pd.DataFrame:
 
 
 def scores(results: Results, names: DisplayNames, crowd: Crowd) -> Iterator[Table]:
-    """Means of the workers who passed: a row per system, best first; overall with its interval, then each label."""
-    titles = label_titles(names, crowd)
+    """Overall means of the workers who passed, with intervals: a row per system, best first."""
+    every = {"mean_z": ("Standardised", 3), "mean_raw": ("Raw", 1)}
     for i, corpus in enumerate(crowd.corpora):
-        for statistic, what, decimals in (("mean_z", "Standardised", 3), ("mean_raw", "Raw", 1)):
-            rows = results.select(statistic, corpus=corpus, workers="passed", list=None)
-            rows = where(rows, standardised="all") if statistic == "mean_z" else rows
-            if rows.empty:
-                continue
-            overall = where(rows, label=OVERALL).set_index("system").sort_values("estimate", ascending=False)
-            wide = rows.pivot_table(index="system", columns="label", values="estimate", sort=False)
-            wide = wide[overall_first(wide.columns, names)]
-            out = pd.DataFrame({"System": [names.name("system", s) for s in overall.index]}, index=overall.index)
-            out["Dialogues"], out["Overall"] = overall["n"], tables.intervals(overall, decimals)
-            out = out.join(wide.drop(columns=OVERALL, errors="ignore").rename(columns=titles))
-            caption = f"{what} scores in {crowd.title(corpus)}, workers who passed."
-            why = {c: "Not rated for the label." for c in out}
-            yield Table(out, f"{statistic}_{i}", caption, decimals, why)
-
-
-def run_differences(results: Results, names: DisplayNames, crowd: Crowd) -> Table | None:
-    """Every system's overall mean minus that in the first run, standardised and raw."""
-    rows = results["run_difference"]
-    if rows.empty:
-        return None
-    text = rows.assign(text=tables.intervals(rows))
-    wide = text.pivot_table(index=["corpus", "system"], columns="scores", values="text", aggfunc="first", sort=False)
-    wide = wide.reset_index().assign(system=lambda f: [names.name("system", s) for s in f["system"]])
-    caption = f"Overall means minus those in {crowd.title(crowd.corpora[0])}, workers who passed; CI over workers."
-    return Table(_by_run(wide.rename(columns={"system": "System", **SCORES}), crowd), "runs", caption)
+        parts = {s: results.select(s, corpus=corpus, interval="workers", label=OVERALL) for s in every}
+        parts = {s: rows.set_index("system").sort_values("estimate", ascending=False) for s, rows in parts.items()}
+        out = pd.DataFrame({"Dialogues": parts["mean_z"]["n"]})
+        for statistic, (what, decimals) in every.items():
+            out[what] = tables.intervals(parts[statistic], decimals)
+        out.insert(0, "System", [names.name("system", s) for s in out.index])
+        caption = f"Overall scores in {crowd.title(corpus)}, workers who passed; CIs over workers."
+        if len(out):
+            yield Table(out, f"scores_{i}", caption)
 
 
 def concordance(results: Results, crowd: Crowd) -> Iterator[Table]:
-    """Agreement of conclusions with the first run, by set of workers, test and level."""
-    tests = {"rank_sum": "Rank-sum", "wald": "t over workers"}
-    key = ["test", "workers", "alpha"]
-    rows = results.select("concordance", list=None)
-    rows = rows[rows["standardised"].isna() | (rows["standardised"] == "all")]
+    """Agreement of conclusions by t tests over workers with those of the first run, by set of workers and level."""
+    key = ["workers", "alpha"]
+    rows = results.select("concordance", test="wald")
     first = where(rows, corpus=crowd.corpora[0], of="significant").set_index(key)["estimate"].astype("Int64")
     shown = {"significant": "Significant, this run", "identical": "Identical", "chance": "By chance", "kappa": "Kappa"}
     shown |= {"contradiction": "Contradictions", "power_mismatch": "Power mismatches"}
@@ -188,13 +156,14 @@ def concordance(results: Results, crowd: Crowd) -> Iterator[Table]:
         wide.insert(0, "Significant, first run", first)
         for share in ("Identical", "By chance"):
             wide[share] = cells.percents(wide[share], 1)
-        wide = wide.reset_index().assign(test=lambda f: f["test"].map(tests), workers=lambda f: f["workers"].map(SETS))
+        wide = wide.reset_index().assign(workers=lambda f: f["workers"].map(SETS))
         wide["alpha"] = wide["alpha"].map("{:g}".format)
-        caption = f"Conclusions about pairs of systems in {crowd.title(crowd.corpora[0])} and {crowd.title(corpus)}."
+        caption = f"Conclusions about pairs of systems in {crowd.title(crowd.corpora[0])} and {crowd.title(corpus)},"
+        caption += " by t tests over workers."
         caption += " Contradiction: significant in both, with opposite signs. Power mismatch: significant in one only."
         caption += " By chance: conclusions permuted within each run."
-        wide = wide.rename(columns={"test": "Test", "workers": "Workers", "alpha": "Level"})
-        yield Table(wide, f"concordance_{i}", caption, why={"Kappa": "All conclusions are the same."})
+        wide = wide.rename(columns={"workers": "Workers", "alpha": "Level"})
+        yield Table(wide, f"conclusions_{i}", caption, why={"Kappa": "All conclusions are the same."})
 
 
 def signal(results: Results, crowd: Crowd) -> Table | None:
@@ -237,19 +206,6 @@ def lengths(results: Results, crowd: Crowd) -> Table:
     rows = rows.assign(what=rows["unit"].str.capitalize() + " per " + rows["of"])
     wide = tables.pivot(rows, ["corpus", "workers"], "what", {w: w for w in rows["what"].unique()})
     return Table(_by_run(wide, crowd), "lengths", "Median lengths; conversations: only what the person wrote.", 1)
-
-
-def criteria(results: Results, names: DisplayNames, crowd: Crowd) -> Table | None:
-    """Correlation of labels over systems in the first run, raw means: Pearson above the diagonal, Spearman below."""
-    rows = results.select("criteria_correlation", corpus=crowd.corpora[0], scores="raw")
-    order, titles = overall_first(rows["label"].unique(), names), label_titles(names, crowd)
-    place = {label: i for i, label in enumerate(order)}
-    above = rows["label"].map(place) < rows["label_b"].map(place)
-    shown = rows[(rows["coefficient"] == "pearson") == above]
-    wide = shown.pivot_table(index="label", columns="label_b", values="estimate").reindex(index=order, columns=order)
-    caption = f"Correlation of labels over systems, raw means in {crowd.title(crowd.corpora[0])}: Pearson above the"
-    wide = wide.rename(index=titles, columns=titles).rename_axis("Label").rename_axis(columns=None).reset_index()
-    return Table(wide, "criteria", f"{caption} diagonal, Spearman below.", 3)
 
 
 def costs(results: Results, crowd: Crowd) -> Table:

@@ -9,7 +9,7 @@ All functions start from `ratings`. A worker is an annotator within one corpus (
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -25,33 +25,28 @@ WORKER = ["corpus", "annotator"]
 OVERALL = "overall mean"  # no key of the YAML, which a label may be called
 
 
-def ratings(annotations: Annotations, labels: Iterable[Label], control: str | None) -> Annotations:
-    """The ratings by known people, reversed where necessary so that a high score is good.
+def of_the_method(annotations: Annotations, control: str | None) -> Annotations:
+    """The ratings by known people by the method by which the control was rated most often.
 
-    Of the methods that rate single dialogues or turns, the one by which the control was rated most often. Pilots and
-    gold units, which are no runs of the evaluation, are left out. A label of direction -1 is reversed on its scale
-    (100 - x on a scale from 0 to 100); labels of direction 0, which are neither good nor bad, are left out.
-
-    Returns
-    -------
-    DataFrame with the columns of `schema.ANNOTATIONS`.
-
-    Raises
-    ------
-    ValueError
-        Where there is no control, or it was never rated.
-
-    References
-    ----------
-    Ji et al. 2022, section 3.3.
+    Of the methods that rate single dialogues or turns. Pilots and gold units, which are no runs of the evaluation, are
+    left out. Raises ValueError where there is no control, or it was never rated.
     """
     rated = evaluated(annotations[annotations["dialogue_b"].isna()])
     methods = rated.loc[rated["system"] == control, "method"]
     if methods.empty:
         raise ValueError(f"control_system: expected a system that was rated, found {control!r}")
     method = methods.value_counts().index[0]
-    out = rated[rated["annotator_known"] & (rated["annotator_kind"] == "human") & (rated["method"] == method)]
-    by_id = {label.id: label for label in labels if label.method == method}
+    return rated[rated["annotator_known"] & (rated["annotator_kind"] == "human") & (rated["method"] == method)]
+
+
+def ratings(annotations: Annotations, labels: Iterable[Label], control: str | None) -> Annotations:
+    """Those `of_the_method`, reversed where necessary so that a high score is good.
+
+    A label of direction -1 is reversed on its scale (100 - x on a scale from 0 to 100); labels of direction 0, which
+    are neither good nor bad, are left out. Ji et al. 2022, section 3.3.
+    """
+    out = of_the_method(annotations, control)
+    by_id = {label.id: label for label in labels if label.method in set(out["method"])}
     direction = out["label"].map({id_: label.direction for id_, label in by_id.items()})
     ends = out["label"].map({id_: sum(label.scale) for id_, label in by_id.items()})
     out = out.assign(score=out["score"].where(direction != -1, ends - out["score"]))
@@ -73,8 +68,8 @@ def rank_sum(block: np.ndarray, first: np.ndarray, values: np.ndarray) -> pd.Dat
     Returns
     -------
     DataFrame with one row per block, in the order of codes: n_first, n_second; `superiority`, the share of pairs in
-    which the first is larger (ties count half); `p_less`, `p_greater`, one-sided: the first tends to be lower, higher.
-    Missing where a sample is empty; 1 where all values are equal.
+    which the first is larger (ties count half); `p_less`, one-sided: the first tends to be lower. Missing where a
+    sample is empty; 1 where all values are equal.
 
     Notes
     -----
@@ -92,11 +87,11 @@ def rank_sum(block: np.ndarray, first: np.ndarray, values: np.ndarray) -> pd.Dat
     with np.errstate(divide="ignore", invalid="ignore"):
         sd = np.sqrt(n1 * n2 / 12 * (n + 1 - tied / (n * (n - 1))))
         superiority, shift = u / (n1 * n2), u - n1 * n2 / 2
-        p_less, p_greater = (np.where(sd > 0, ndtr((s - -0.5) / sd), 1.0) for s in (shift, -shift))
+        p_less = np.where(sd > 0, ndtr((shift + 0.5) / sd), 1.0)
     empty = (n1 == 0) | (n2 == 0)
-    p_less, p_greater, superiority = (np.where(empty, np.nan, v) for v in (p_less, p_greater, superiority))
+    p_less, superiority = (np.where(empty, np.nan, v) for v in (p_less, superiority))
     columns = {"n_first": n1.astype(int), "n_second": n2.astype(int), "superiority": superiority}
-    return pd.DataFrame(columns | {"p_less": p_less, "p_greater": p_greater})
+    return pd.DataFrame(columns | {"p_less": p_less})
 
 
 def worker_tests(scores: pd.DataFrame, control: str, labels: Iterable[str] = ()) -> pd.DataFrame:
@@ -162,45 +157,15 @@ def verdict_of(rows: pd.DataFrame, workers: pd.DataFrame, column: str = "passed"
     return pd.Series(verdicts.reindex(pd.MultiIndex.from_frame(rows[WORKER])).to_numpy(), rows.index)
 
 
-def last_of_family(scores: pd.DataFrame, families: Mapping[str, Iterable[str]]) -> pd.Series:
-    """Whether a rating is of the last dialogue, within its work unit, with its family of systems.
-
-    families : name -> systems; a system without a family is its own. The order is that of the source. Workers of Ji et
-    al. 2022 met some architectures twice in a task; the released standard scores depend on the last of each.
-    """
-    family = {system: name for name, systems in families.items() for system in systems}
-    key = [scores["corpus"], scores["work_unit"], scores["system"].map(lambda s: family.get(s, s))]
-    last = scores["source_row"].groupby(key).transform("max")
-    at = pd.Series(scores["dialogue"].to_numpy(), index=scores["source_row"])
-    return pd.Series(scores["dialogue"].to_numpy() == at.loc[last].to_numpy(), index=scores.index)
-
-
-def standardise(scores: pd.DataFrame, over: pd.Series | None = None) -> pd.Series:
+def standardise(scores: pd.DataFrame) -> pd.Series:
     """Scores minus the worker's mean, divided by the worker's standard deviation (ddof 1).
 
-    over : from which ratings mean and standard deviation are computed; by default all of the worker's in the corpus,
-    including those of the control. Missing where the worker gave only one score. Ji et al. 2022, section 3.3.
+    Both are of all of the worker's ratings in the corpus, including those of the control. Missing where the worker
+    gave only one score. Ji et al. 2022, section 3.3.
     """
-    base = scores["score"] if over is None else scores["score"].where(over)
-    grouped = base.groupby([scores[c] for c in WORKER])
+    grouped = scores["score"].groupby([scores[c] for c in WORKER])
     sd = grouped.transform("std")
     return ((scores["score"] - grouped.transform("mean")) / sd.where(sd > 0)).rename("z")
-
-
-def system_means(scores: pd.DataFrame, value: str) -> pd.DataFrame:
-    """Mean of `value` by corpus, system and label, and `overall`, the mean of the labels' means; with n dialogues.
-
-    Ratings without a value are left out. `overall` is missing where a system lacks one of the labels of its corpus.
-    """
-    rows = scores[scores[value].notna()]
-    keys = ["corpus", "system"]
-    wide = rows.groupby([*keys, "label"], sort=False)[value].mean().unstack("label")  # noqa: PD010 no repeats here
-    asked = rows.groupby(["corpus", "label"], sort=False).size().unstack("label").reindex(wide.index, level="corpus")  # noqa: PD010
-    overall = wide.mean(axis=1).where((wide.notna() | asked.isna()).all(axis=1))
-    n = rows.drop_duplicates([*keys, "dialogue"]).groupby(keys).size()
-    out = wide.assign(**{OVERALL: overall}).reset_index().melt(keys, var_name="label", value_name="estimate")
-    out = out.dropna(subset="estimate")
-    return out.assign(n=n.reindex(pd.MultiIndex.from_frame(out[keys])).to_numpy()).reset_index(drop=True)
 
 
 def dialogue_means(scores: pd.DataFrame, value: str) -> pd.DataFrame:

@@ -6,14 +6,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from judgebook.display.many import DRAWN, MANY
-from judgebook.display.names import BAD, DisplayNames
+from judgebook.display.names import DisplayNames
 from judgebook.display.plots import heatmap
-from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
-from judgebook.display.text import Phrases, counted, p_value, percent, plural, told
+from judgebook.display.style import PAGE, subplots
+from judgebook.display.text import Phrases, counted, p_value, plural, told
 from judgebook.display.views import Plot
 from judgebook.questions.performance.arrangement import SIGNS
 from judgebook.questions.sensitivity.analysis import as_published, compared
@@ -34,10 +33,6 @@ COUNTS = """
 Numbers of labels on which the system of the row is better than that of the column. Published tests: p < 0.05 on {size},
 unadjusted. Fits: decided, all pairs of systems of a label at once; {n}.{neither}"""
 NOT_COUNTED = " Not counted: {} that {} neither good nor bad, or whose direction nobody declared."
-ERRORS = """
-How often published tests of equal systems give p < 0.05. Points: labels, in the order of the tables; lines: exact
-95% CIs over n = {n_runs:,} simulated assignments of dialogues to systems; grey: where an exact test lies in 95% of
-cases."""
 
 
 def _of(part: str, caption: str) -> str:
@@ -173,35 +168,3 @@ def _counts(tests: dict[str, pd.DataFrame], systems: list[str], names: DisplayNa
     bar = fig.colorbar(axes[0].collections[0], ax=axes, location="bottom", shrink=0.6, aspect=40, pad=0.02, label=label)
     bar.locator = MaxNLocator(6, integer=True)
     return fig
-
-
-def type_i_errors(
-    results: Results, names: DisplayNames, *, n_runs: int, part: str = "", name: str = "errors"
-) -> Plot | None:
-    """Type I error at 0.05 of the published test on each label, by method, with what chance allows an exact test."""
-    rows = names.sort(results.select("null_rejection", alpha=0.05).dropna(subset="estimate"))
-    if rows.empty:
-        return None
-    methods = list(dict.fromkeys(rows["method"]))
-    fig, ax = subplots(width=min(PAGE, 3.4 + 1.2 * len(methods)), height=2.9)
-    chance = 1.96 * np.sqrt(0.05 * 0.95 / n_runs)
-    ax.axhspan(max(0, 0.05 - chance), 0.05 + chance, color="#999999", alpha=0.2, linewidth=0)
-    ax.axhline(0.05, color="#444444", linewidth=0.9)
-    for i, method in enumerate(methods):
-        of_method = rows[rows["method"] == method]
-        x = i - 0.35 + 0.7 * (np.arange(len(of_method)) + 0.5) / len(of_method)
-        ax.vlines(x, of_method["ci_low"], of_method["ci_high"], color=BAD, linewidth=0.8, alpha=0.6)
-        ax.plot(x, of_method["estimate"], "s", color=BAD, markersize=2.6)
-        tooltips = [told(names.name("label", r["label"], method), r) for r in of_method.to_dict("records")]
-        tips(ax, tooltips, x, of_method["ci_low"].fillna(of_method["estimate"]), y_to=of_method["ci_high"])
-    ax.set_xticks(range(len(methods)), [names.name("method", m) for m in methods])
-    top = rows[["estimate", "ci_high"]].max().max()
-    ax.set(ylabel="Type I error at 0.05", ylim=(0, 1.05 * max(top, 0.1)), xlim=(-0.5, len(methods) - 0.5))
-    ax.tick_params(axis="x", length=0)
-    ax.grid(axis="y")
-    keys = [handle("published test", BAD, "s", linewidth=0.8), handle("nominal 0.05", "#444444", "", linewidth=0.9)]
-    legend_of(fig, [*keys, Patch(color="#999999", alpha=0.2, label=f"95% range of an exact test in {n_runs:,} runs")])
-    means = rows.groupby("method", sort=False)["estimate"].mean()
-    share = ", ".join(f"{names.name('method', m)} {percent(value, 1)}" for m, value in means.items())
-    alt = f"Type I error at 0.05 of each label, by method{', ' + part if part else ''}. Means: {share}."
-    return Plot(fig, name, alt, _of(part, ERRORS.format(n_runs=n_runs)))

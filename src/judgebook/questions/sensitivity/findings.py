@@ -11,40 +11,26 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
 from judgebook.questions.performance.fitted import POWER
-from judgebook.questions.sensitivity.analysis import PUBLISHED, compared, counts, of_group, on_all, others
+from judgebook.questions.sensitivity.analysis import compared, of_group, others
 from judgebook.questions.sensitivity.judged_groups import JudgedGroup
-from judgebook.questions.sensitivity.question import Sensitivity
-from judgebook.questions.sensitivity.shown import TESTS, who
+from judgebook.questions.sensitivity.shown import who
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results
 
 _PHRASES = Phrases(__package__)
-#: type I error at 0.05 that a sound test exceeds, or stays below, by more than chance only
-INFLATED, CONSERVATIVE = 0.075, 0.025
 
 
-def findings(
-    results: Results, judged: Sequence[JudgedGroup], names: DisplayNames, options: Sensitivity
-) -> Iterator[Prose]:
-    """The headline; what was counted; draws; type I error.
-
-    results : with those of the fits (`analysis.with_fits`).
-    """
+def findings(results: Results, judged: Sequence[JudgedGroup], names: DisplayNames) -> Iterator[Prose]:
+    """The headline, and what was counted. results : those of the fits (`analysis.with_fits`)."""
     parts = [(who(one, judged, names), of_group(results, one)) for one in judged]
     groups = [{"who": name, **tally(of_part), "pairs": _most_often(of_part, names)} for name, of_part in parts]
     yield Prose(_PHRASES.say("headline", groups=groups, power=POWER, **_points([p for _, p in parts], names)))
     yield Prose(_PHRASES.say("counted", groups=groups))
-    drawn = next((size for one in judged if (size := one.draw_size(options.n_dialogues))), None)
-    n_draws = min(one.n_draws(options.n_draws) for one in judged)
-    yield Prose(_PHRASES.say("draws", drawn=drawn, n_draws=n_draws, **_spread([of_part for _, of_part in parts])))
-    weighted, n_runs = any(one.weighted for one in judged), options.null_runs
-    yield Prose(_PHRASES.say("errors", n_runs=n_runs, weighted=weighted, **_errors(parts, names, n_runs)))
 
 
 def tally(results: Results) -> dict:
-    """How many labels and comparisons can be compared by the fits, how many are decided, and for whom; and how many of
-    the published tests on all dialogues are significant."""
-    rows, published = compared(results), on_all(results).dropna(subset="p_value")
+    """How many labels and comparisons can be compared by the fits, how many are decided, and for whom."""
+    rows = compared(results)
     sure = rows[rows["sure"]]
     n_labels, n_apart = (len(frame[["method", "label"]].drop_duplicates()) for frame in (rows, sure))
     return {
@@ -55,8 +41,6 @@ def tally(results: Results) -> dict:
         "full": n_apart == n_labels,
         "share": len(sure) / max(len(rows), 1),
         "others": others(results),
-        "n_published": int((published["p_value"] < 0.05).sum()),
-        "of_published": len(published),
     }
 
 
@@ -95,31 +79,6 @@ def _most_often(results: Results, names: DisplayNames) -> dict | None:
         return None
     first = [" and ".join(names.name("system", s) for s in pair) for pair in sizes.index[sizes == sizes.max()]]
     return {"first": first, "n_labels": int(sizes.max())}
-
-
-def _spread(groups: Sequence[Results]) -> dict:
-    """Median and largest difference between draws of the count of one label, of methods whose draws differ."""
-    gaps = []
-    for results in groups:
-        gap = counts(results, "largest") - counts(results, "smallest")
-        gaps.append(gap[gap.groupby("method").transform("max") > 0] if len(gap) else gap)
-    gap = pd.concat(gaps)
-    return {"median": gap.median(), "largest": int(gap.max())} if len(gap) else {"median": None, "largest": None}
-
-
-def _errors(parts: Sequence[tuple[str, Results]], names: DisplayNames, n_runs: int) -> dict:
-    """Type I error of each published test at 0.05: mean over labels of every method, corpus and group."""
-    means: dict[str, list[float]] = {}
-    for _, results in parts:
-        rows = results.select("null_rejection", alpha=0.05, test=PUBLISHED).dropna(subset="estimate")
-        for (_, test), of_test in names.sort(rows).groupby(["method", "test"], sort=False):
-            means.setdefault(test, []).append(of_test["estimate"].mean())
-    chance = 1.96 * np.sqrt(0.05 * 0.95 / n_runs)
-    rates = np.array([share for every in means.values() for share in every])
-    facts = {"inflated": bool((rates > INFLATED).any()), "conservative": bool((rates < CONSERVATIVE).any())}
-    tests = [(TESTS[test], every) for test, every in means.items()]
-    tested = [results for _, results in parts if len(results["null_rejection"])]
-    return facts | {"tests": tests, "chance": chance, "first_only": len(tested) < len(parts)}
 
 
 def printed(cells: pd.DataFrame, *, same_size: bool) -> Prose:

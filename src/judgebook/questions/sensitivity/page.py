@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property, partial
+from functools import partial
 
 from compendium.published import numbers
+from compendium.simulation import recovery
+from compendium.simulation.truth import truth
 from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import Prose
@@ -36,7 +38,7 @@ class SensitivitySections(NotebookPage):
         """What most views take."""
         return self.shown, self.judged, self.names
 
-    @cached_property
+    @property
     def shown(self) -> Results:
         """What was computed as published, and the fits."""
         return with_fits(self.results, self.fits)
@@ -47,12 +49,10 @@ class SensitivitySections(NotebookPage):
 
     def pairs(self) -> Section:
         yield tables.groups(*self._inputs)
-        yield tables.count_tables(*self._inputs, n=self.options.n_dialogues, n_draws=self.options.n_draws)
+        yield tables.count_tables(*self._inputs)
         yield each(partial(tables.margins, of=self.margins), *self._inputs, "margins")
-
-    def type_i_errors(self) -> Section:
-        for view in (figures.type_i_errors, tables.type_i_errors):
-            yield each(partial(view, n_runs=self.options.null_runs), *self._inputs, "errors")
+        if self.study.simulate:
+            yield Prose(recovery.of_sensitivity(self.shown, truth(self.study.simulate)))
 
     def paper(self) -> Section:
         """Printed counts and those of this study; nothing where the YAML names no printed table."""

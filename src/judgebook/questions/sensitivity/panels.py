@@ -29,8 +29,6 @@ class Panel:
     system, system_b : (rows,)
         Positions in `systems`. `system_b` is -1 unless a row compares two dialogues; then `system` comes first in
         `systems`, and a positive score says that it was chosen.
-    dialogue : (rows,)
-        Identifiers.
     unit : {"turn", "dialogue", "pair"}
         What an item is.
     row : {"dialogue", "pair"}
@@ -45,7 +43,6 @@ class Panel:
     squares: np.ndarray
     system: np.ndarray
     system_b: np.ndarray
-    dialogue: np.ndarray
     unit: str
     row: str
 
@@ -80,7 +77,7 @@ class Panel:
 
     def take(self, rows: np.ndarray) -> Panel:
         """Some of the rows (boolean or indices; an index may be repeated)."""
-        columns = ("n", "total", "squares", "system", "system_b", "dialogue")
+        columns = ("n", "total", "squares", "system", "system_b")
         return replace(self, **{k: getattr(self, k)[rows] for k in columns})
 
     def per_dialogue(self) -> Panel:
@@ -135,7 +132,6 @@ def panel(values: DialogueValues, method: str, systems: list[str] | None = None)
         squares=sums["squares"],
         system=a,
         system_b=b,
-        dialogue=first["dialogue"].to_numpy(object),
         unit="pair" if paired else METHODS[method].unit,
         row="pair" if paired else "dialogue",
     )

@@ -1,4 +1,4 @@
-"""What figures, tables and prose of notebook 05 share: names of tests and of groups, and a view for each group."""
+"""What figures, tables and prose of notebook 05 share: names of groups, and a view for each group."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from judgebook.questions.sensitivity.analysis import of_group
 from judgebook.questions.sensitivity.judged_groups import JudgedGroup
 from judgebook.study.results import Results
 
-#: published tests in figures, tables and prose
-TESTS = {"z": "z test on turns", "student": "Student's t", "sign": "sign test"}
 BOTH = ["system", "system_b"]
 
 

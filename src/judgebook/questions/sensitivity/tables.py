@@ -9,15 +9,14 @@ import pandas as pd
 from judgebook.display import cells
 from judgebook.display.cells import Cell
 from judgebook.display.names import DisplayNames
-from judgebook.display.text import number, percent, span
+from judgebook.display.text import number, percent
 from judgebook.display.views import Table
 from judgebook.questions.performance import leading
 from judgebook.questions.performance.fitted import POWER
-from judgebook.questions.sensitivity.analysis import PUBLISHED, compared, counts, decided, of_group
-from judgebook.questions.sensitivity.contrasts import ALPHAS
+from judgebook.questions.sensitivity.analysis import compared, decided, of_group
 from judgebook.questions.sensitivity.findings import shares, tally
 from judgebook.questions.sensitivity.judged_groups import JudgedGroup
-from judgebook.questions.sensitivity.shown import TESTS, who
+from judgebook.questions.sensitivity.shown import who
 from judgebook.study.results import Results
 from judgebook.study.sections.margins import told
 
@@ -35,46 +34,32 @@ def groups(results: Results, judged: Sequence[JudgedGroup], names: DisplayNames)
         facts = tally(of_group(results, one))
         row = {"Who judged": who(one, judged, names), "Labels": facts["n_labels"]}
         row |= {"Labels that distinguish": facts["n_apart"], "Comparisons": facts["n"], "Decided": facts["n_sure"]}
-        rows.append(row | {"Published tests": facts["n_published"]})
+        rows.append(row)
     caption = "Comparisons of two systems on one label that are decided by the fits. A label distinguishes if at least"
-    caption += " one of its comparisons is decided. Published tests: how many are significant at 0.05 on all dialogues,"
-    caption += " unadjusted."
+    caption += " one of its comparisons is decided."
     return Table(pd.DataFrame(rows), "groups", caption)
 
 
-def count_tables(
-    results: Results, judged: Sequence[JudgedGroup], names: DisplayNames, *, n: int, n_draws: int
-) -> Iterator[Table]:
-    """`count_table` of each corpus and group. n, n_draws : dialogues per system in a draw, and draws."""
+def count_tables(results: Results, judged: Sequence[JudgedGroup], names: DisplayNames) -> Iterator[Table]:
+    """`count_table` of each corpus and group."""
     for i, one in enumerate(judged):
-        part, drawn = who(one, judged, names), one.draw_size(n)
+        part = who(one, judged, names)
         caption = f"{part + ': p' if part else 'P'}airs of systems that differ. Decided: by the fits, all pairs of a"
         caption += f" label at once. Found: the smallest difference that is decided with {percent(POWER)} power"
-        caption += " (marks, comparisons: percentage points). Published tests at 0.05, unadjusted: on all dialogues"
-        if drawn:
-            caption += f", in one draw of {drawn} dialogues per system (also at 0.01 and 0.1), and mean (range) over"
-            caption += f" {one.n_draws(n_draws):,} draws"
+        caption += " (marks, comparisons: percentage points). Published tests at 0.05, unadjusted: on all dialogues."
         frame = count_table(of_group(results, one), names)
         why = dict.fromkeys(frame.columns, "Too few data for a fit, or for this test.")
-        yield Table(frame, f"counts_{i}" if i else "counts", f"{caption}.", why=why)
+        yield Table(frame, f"counts_{i}" if i else "counts", caption, why=why)
 
 
 def count_table(results: Results, names: DisplayNames) -> pd.DataFrame:
-    """Pairs of systems that differ, one row per label, by the fits and by the published tests."""
-    tested = results["n_significant"].groupby(LABEL)["n"].first()
-    pairs = compared(results).groupby(LABEL)["sure"].size().reindex(tested.index).fillna(tested)
+    """Pairs of systems that differ, one row per label, by the fits and by the published tests on all dialogues."""
+    published = results.select("n_significant", n_dialogues=None, alpha=0.05).set_index(LABEL)
+    pairs = compared(results).groupby(LABEL)["sure"].size().reindex(published.index).fillna(published["n"])
     out = names.sort(pairs.rename("Pairs").astype("Int64").reset_index()).set_index(LABEL)
     out["Decided"] = decided(results).astype("Int64")
     out["Found"] = _found(results, names)
-    out["All, published"] = counts(results).astype("Int64")
-    for alpha in ALPHAS:
-        once = counts(results, "first", alpha)
-        if len(once):
-            out[f"One draw, {alpha:g}"] = once.astype("Int64")
-    mean, low, high = (counts(results, s) for s in ("mean", "smallest", "largest"))
-    if len(mean):
-        ends = pd.DataFrame({"low": low, "high": high}).reindex(mean.index)
-        out["Draws, published"] = cells.numbers(mean, 1) + " (" + cells.ranges(ends, 0) + ")"
+    out["Published tests"] = published["estimate"].astype("Int64")
     return names.named(out.reset_index())
 
 
@@ -108,21 +93,6 @@ def margins(
     return Table(names.named(names.sort(out.reset_index())), name, caption)
 
 
-def type_i_errors(results: Results, names: DisplayNames, *, n_runs: int, part: str = "", name: str = "errors") -> Table:
-    """Mean and range over labels of the type I error, by method and test, at each level."""
-    rows = names.sort(results["null_rejection"].dropna(subset="estimate"))
-    out = []
-    for (method, test), of_test in rows.groupby(["method", "test"], sort=False):
-        row = {"method": method, "Test": TESTS[test], "Dialogues": int(of_test["n_dialogues"].iloc[0])}
-        for alpha in ALPHAS:
-            share = of_test.loc[of_test["alpha"] == alpha, "estimate"]
-            ends = {"": share.mean(), "low": share.min(), "high": share.max()}
-            row[f"At {alpha:g}"] = Cell(f"{number(share.mean(), 3)} ({span(share, 3)})", ends)
-        out.append(row)
-    caption = f"Type I error{', ' + part if part else ''}: mean (range) over labels, from {n_runs} placebo comparisons"
-    return Table(names.named(pd.DataFrame(out)), name, f"{caption} per label.")
-
-
 def printed_counts(results: Results, printed: pd.DataFrame, panels: dict[str, str]) -> pd.DataFrame:
     """Printed counts (value) and ours by the published tests: of the first draw or of all dialogues (here), and the
     smallest and largest over draws.
@@ -131,7 +101,7 @@ def printed_counts(results: Results, printed: pd.DataFrame, panels: dict[str, st
     """
     alpha = printed["row"].str.removeprefix("alpha_").str.replace("_", ".").astype(float)
     cells = printed.assign(method=printed["panel"].map(panels), label=printed["column"], alpha=alpha)
-    counted = results.select("n_significant", test=PUBLISHED, adjusted_over="none").astype({"alpha": float})
+    counted = results["n_significant"].astype({"alpha": float})
     counted["what"] = counted["summary"].where(counted["n_dialogues"].notna(), "every")
     wide = counted.set_index([*LABEL, "alpha", "what"])["estimate"].unstack("what")  # noqa: PD010 (twice must raise)
     wide = wide.reindex(columns=["first", "smallest", "largest", "every"])

@@ -1,62 +1,14 @@
-"""Effective win rates: how often a conversation with one system scores higher than one with another, each judged alone.
-
-Computed from the values of conversations, and from printed rates of systems (Smith et al. 2022, section 4.4.1).
-"""
+"""Effective win rates: how often a conversation with one system scores higher than one with another, each judged alone;
+as printed rates of the systems allow them (Smith et al. 2022, section 4.4.1)."""
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from compendium.published import numbers
 from judgebook.questions.techniques.question import Techniques
-from judgebook.statistics.correlation import rounded
-from judgebook.statistics.resampling import replicate_sums
 
 TIES = ("drop", "half")
-
-
-def higher(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
-    """Over all pairs of a value of `a` and one of `b`: how often the first is above the second, and how often equal."""
-    a, b = np.asarray(a, dtype=float), np.sort(np.asarray(b, dtype=float))
-    below, upto = (np.searchsorted(b, a, side) for side in ("left", "right"))
-    return float(below.mean() / len(b)), float((upto - below).mean() / len(b))
-
-
-def effective(
-    a: np.ndarray, b: np.ndarray, *, rng: np.random.Generator, n_resamples: int = 10_000, confidence: float = 0.95
-) -> list[dict[str, object]]:
-    """How often a conversation with the first system has the higher value.
-
-    Parameters
-    ----------
-    a, b : (n,), (m,) arrays
-        One value per conversation with either system.
-
-    Returns
-    -------
-    list of dict
-        Columns of result rows: ties excluded (`drop`) and as half a win (`half`). Conversations of the two systems are
-        resampled independently (BCa).
-
-    References
-    ----------
-    Smith et al. 2022, section 4.4.1.
-    """
-    both = rounded(np.concatenate([a, b]))  # means of several annotators that differ in their last bits only are ties
-    kinds, codes = np.unique(both, return_inverse=True)
-    counts = [np.bincount(part, minlength=len(kinds)) for part in np.split(codes.reshape(-1), [len(a)])]
-    above = np.tril(np.ones((len(kinds), len(kinds))), -1)
-
-    def statistic(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        pairs = left.sum(axis=1) * right.sum(axis=1)
-        won, lost = (np.einsum("ki,ij,kj->k", left, way, right, optimize=True) / pairs for way in (above, above.T))
-        return np.stack([won / (won + lost), won + (1 - won - lost) / 2], axis=1)
-
-    rows = [np.eye(len(kinds))] * 2
-    replicates = replicate_sums(rows, statistic, unit="conversation", rng=rng, counts=counts, n_resamples=n_resamples)
-    by_ties = zip(TIES, replicates.intervals(confidence), strict=True)
-    return [{"ties": ties, **interval.row(), "n": len(a) + len(b)} for ties, interval in by_ties]
 
 
 def effective_of_shares(p: float, q: float, ties: str) -> float:

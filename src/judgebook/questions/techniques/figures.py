@@ -3,174 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from textwrap import fill
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from judgebook.display import captions
 from judgebook.display.grid_plots import ROW, filled, grid_figure, hue_styles, interval_keys, intervals
+from judgebook.display.line_plots import DASHED, dashed, line_panels
 from judgebook.display.many import DRAWN, pages
 from judgebook.display.names import BAD, NEUTRAL, DisplayNames
-from judgebook.display.style import INK, PAGE, handle, legend_of, log_axis, subplots, tips
-from judgebook.display.text import Phrases, percent, span, told
+from judgebook.display.style import INK, handle, legend_of, log_axis, subplots
+from judgebook.display.text import Phrases, percent, span
 from judgebook.display.views import Plot
 from judgebook.questions.techniques.question import Techniques
 from judgebook.questions.techniques.sittings import TechniqueData
-from judgebook.questions.techniques.tables import described, matching, shown, win_rates
+from judgebook.questions.techniques.tables import described, matching, shown
 from judgebook.study.results import Results
 
 #: with more pairs than this, power is averaged over them
 MANY_PAIRS = 3
-#: the same where each has a panel with lines
-MOST_PANELS = 6
-#: systems that have a line each
-MOST_LINES = 12
-#: conversations of a system below which a turn is not drawn
-FEWEST = 5
-DASHED = (0, (2, 1.5))
 _PHRASES = Phrases(__package__)
 
 
-def turns(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Plot]:
-    """Win rate by turn where systems are compared, and share marked where they are not: a line per dimension."""
-    methods = [t.method for t in data.techniques.values()]
-    rows = results.select("turn_rate", label=shown(data), method=methods)
-    for name, part in {"turns": rows.dropna(subset="system_b"), "marks": rows[rows["system_b"].isna()]}.items():
-        if len(part):
-            part = described(part, data, names)
-            compared = name == "turns"
-            panel, ylabel = ("Pair", "Wins of the first system") if compared else ("System", "Share marked")
-            hue = part["label"].map(names.titles["dimension"])
-            part = part.assign(panel=part[panel].astype(str), hue=hue, x=part["turn"])
-            few, note = _most_different(part, "panel", MOST_PANELS, "pairs" if compared else "systems")
-            reference = (0.5, "both equal") if compared else None
-            fig = _lines(few, names, "Turn", ylabel, reference)
-            alt = f"{ylabel} by turn with intervals, for {', '.join(few['panel'].unique())}, a line per dimension:"
-            caption = "Marks: share of answers at a turn that prefer the first system of a pair" if compared else ""
-            caption = caption or "Marks: share of conversations of a system that are marked at a turn"
-            caption += (
-                f", by dimension. {captions.intervals(names.ci, 'conversations', few['n'], lines='Vertical lines')}"
-            )
-            yield Plot(fig, name, f"{alt} {span(few['estimate'])}.", captions.joined(caption, note))
+def rates(every: pd.DataFrame, names: DisplayNames) -> Iterator[Plot]:
+    """Win rates with intervals, figures of each corpus: a panel per pair of systems, a row per technique.
 
-
-def marks(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Plot]:
-    """What systems that are not compared get at each turn, for each corpus, group and method: a panel per dimension, a
-    line per system."""
-    methods = [t.method for t in data.techniques.values()]
-    parts = [results.select(s, method=methods).assign(share=s == "turn_rate") for s in ("turn_rate", "turn_mean")]
-    rows = pd.concat([p for p in parts if len(p)]) if any(map(len, parts)) else parts[0]
-    rows = rows[(rows["n"] >= FEWEST) & rows["system_b"].isna()]
-    groups = list(rows.groupby(["corpus", "group", "method", "share"], sort=False))
-    for i, ((corpus, group, method, share), part) in enumerate(groups):
-        part = described(part, data, names)
-        means = part.groupby(part["System"].astype(str))["estimate"].mean()
-        few = means.nlargest(MOST_LINES).index
-        note = captions.chosen(len(few), len(means), "systems with the largest means")
-        part = part[part["System"].astype(str).isin(few)]
-        panel = part["label"].map(names.titles["dimension"])
-        part = part.assign(panel=panel, hue=part["System"].astype(str), x=part["turn"])
-        ylabel = "Share marked" if share else "Mean mark"
-        fig = _lines(part, names, "Turn", ylabel, None, sharey=share)
-        caption = f"Marks: {'share of conversations that are marked' if share else 'mean mark'} at a turn, by system"
-        who = [names.name("group", group)] * (len(set(rows["group"])) > 1)
-        who += [names.name("corpus", corpus)] * (len(set(rows["corpus"])) > 1)
-        who += [names.name("method", method)] * (len(set(rows["method"])) > 1)
-        over = captions.intervals(names.ci, "conversations", part["n"], lines="Vertical lines")
-        caption += f"{' (' + ', '.join(who) + ')' if who else ''}, in panels by dimension. {over}"
-        caption += f" Turns with fewer than {FEWEST} conversations of a system are left out."
-        caption = captions.joined(caption, note)
-        alt = f"{ylabel} by turn with intervals, for {', '.join(part['panel'].unique())}, a line per system:"
-        yield Plot(fig, f"by_turn{f'_{i + 1}' if i else ''}", f"{alt} {span(part['estimate'])}.", caption)
-
-
-def _most_different(rows: pd.DataFrame, by: str, most: int, what: str) -> tuple[pd.DataFrame, str]:
-    """The rows of the `most` pairs (or systems) whose estimates are furthest from one half, and what is left out."""
-    distance = (rows["estimate"] - 0.5).abs().groupby(rows[by].astype(str), sort=False).mean()
-    shown_ones = distance.nlargest(most).index if len(distance) > most else distance.index
-    note = captions.chosen(len(shown_ones), len(distance), f"{what} furthest from equality")
-    return rows[rows[by].astype(str).isin(shown_ones)], note
-
-
-def coefficients(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Plot]:
-    """What a mark at each turn adds to the final rating, by system, and over all systems; a figure for each corpus and
-    groups of markers and raters."""
-    every = results["turn_coefficient"].dropna(subset="estimate")
-    for i, (key, rows) in enumerate(every.groupby(["corpus", "group", "group_b"], dropna=False, sort=False)):
-        whole = rows["system"].isna()
-        few = rows[~whole]["system"].drop_duplicates().head(MOST_PANELS)
-        note = captions.chosen(len(few), rows["system"].nunique(), "systems that come first")
-        one = len(set(rows["system"].dropna())) == 1 and whole.any()  # the only system is all systems
-        rows = rows[whole if one else whole | rows["system"].isin(few)]
-        panel = rows["system"].map(names.titles["system"]).fillna("All conversations" if one else "All systems")
-        end = results.select("turn_conversations", corpus=key[0], group=key[1], counted="end")
-        xlabel = "Marked turn, the last one rightmost" if len(end) else "Turn"
-        fig = _lines(rows.assign(panel=panel, hue="", x=rows["turn"]), names, xlabel, "Coefficient", (0, "no effect"))
-        alt = f"Coefficient of each turn for the final rating with intervals, by system: {span(rows['estimate'])}."
-        caption = "Marks: regression coefficient of a mark at a turn for the final rating"
-        if pd.notna(key[2]):
-            caption += f" (marks by {names.name('group', key[1])}, ratings by {names.name('group', key[2])})"
-        caption += f"{', by system' * (not one)}. "
-        caption += captions.intervals(names.ci, "conversations", rows["n"], lines="Vertical lines")
-        yield Plot(fig, f"coefficients{f'_{i + 1}' if i else ''}", alt, captions.joined(caption, note))
-
-
-def _lines(
-    rows: pd.DataFrame,
-    names: DisplayNames,
-    xlabel: str,
-    ylabel: str,
-    reference: tuple[float, str] | None,
-    *,
-    sharey: bool = True,
-) -> Figure:
-    """Estimates over `x`, with intervals where there are any: a panel for each `panel`, a line for each `hue`.
-
-    reference : where a line is drawn, and what it is.
+    every : `described`, ties as half a win.
     """
-    panels, hues = (list(rows[c].unique()) for c in ("panel", "hue"))
-    n = min(len(panels), 4 if len(panels) > 6 or len(panels) == 4 else 3)
-    lines = -(-len(panels) // n)
-    size = {"width": min(PAGE, 4.4 + 2.1 * (n - 1)), "height": 1.9 * lines + 0.5}
-    fig, axes = subplots(lines, n, squeeze=False, sharex=True, sharey=sharey, **size)
-    ends = np.clip([rows["estimate"] - rows["ci_low"], rows["ci_high"] - rows["estimate"]], 0, None)
-    rows = rows.assign(below=ends[0], above=ends[1], x=rows["x"].astype(float)).sort_values("x", kind="stable")
-    styles = hue_styles(hues, names)
-    for (panel, hue), part in rows.groupby(["panel", "hue"], sort=False):
-        ax, (color, marker) = axes.flat[panels.index(panel)], styles[hue]
-        style = {"color": color, "marker": marker, "markersize": 3.5, "linewidth": 1.3}
-        shift = 0.09 * (hues.index(hue) - (len(hues) - 1) / 2) if part["below"].notna().any() else 0
-        ax.errorbar(part["x"] + shift, part["estimate"], part[["below", "above"]].T, elinewidth=0.9, **style)
-        who = ", ".join(str(p) for p in (panel, hue) if p)
-        tooltips = [told(f"{who}, {xlabel.lower()} {row['x']:g}", row) for row in part.to_dict("records")]
-        tips(ax, tooltips, part["x"] + shift, part["estimate"])
-    for ax, panel in zip(axes.flat, panels, strict=False):
-        ax.set_title(fill(panel, int(size["width"] / n / 0.1)))
-        ax.set_xlabel(xlabel)
-        ax.tick_params(labelbottom=True)
-        ax.grid(axis="y")
-        if reference:
-            ax.axhline(reference[0], color=INK, linewidth=0.8, linestyle=DASHED)
-    for ax in axes.flat[len(panels) :]:
-        ax.axis("off")
-    for ax in axes[:, 0] if sharey else axes.flat[: len(panels)]:
-        ax.set_ylabel(ylabel)
-    keys = [handle(hue, *styles[hue]) for hue in hues] if len(hues) > 1 else []
-    legend_of(fig, [*keys, *([_dashed(reference[1])] if reference else [])])
-    return fig
-
-
-def _dashed(name: str) -> Line2D:
-    return handle(name, INK, "", linewidth=0.8, linestyle=DASHED)
-
-
-def rates(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Plot]:
-    """Win rates with intervals, figures of each corpus: a panel per pair of systems, a row per technique."""
-    for suffix, part in _by_corpus(win_rates(results, data, names)):
+    for suffix, part in _by_corpus(every):
         few, note = _most_different(part, "Pair", DRAWN, "pairs of systems")
         keys = interval_keys(f"{names.ci} over conversations", None, few)
         caption = "Marks: share of judgements that prefer the first system of a pair to the second, ties as half, by"
@@ -192,6 +53,14 @@ def rates_title(rows: pd.DataFrame) -> str:
     known = rows.dropna(subset="ci_low")
     apart = (known["ci_low"] > 0.5) | (known["ci_high"] < 0.5)
     return _PHRASES.say("rates_title", n=len(known), apart=int(apart.sum()))
+
+
+def _most_different(rows: pd.DataFrame, by: str, most: int, what: str) -> tuple[pd.DataFrame, str]:
+    """The rows of the `most` pairs (or systems) whose estimates are furthest from one half, and what is left out."""
+    distance = (rows["estimate"] - 0.5).abs().groupby(rows[by].astype(str), sort=False).mean()
+    shown_ones = distance.nlargest(most).index if len(distance) > most else distance.index
+    note = captions.chosen(len(shown_ones), len(distance), f"{what} furthest from equality")
+    return rows[rows[by].astype(str).isin(shown_ones)], note
 
 
 def _by_corpus(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -279,7 +148,7 @@ def power(results: Results, data: TechniqueData, names: DisplayNames, options: T
     grouped = rows.groupby(["panel", "hue", "conversations"], sort=False)
     mean = grouped[["x", "estimate"]].mean().reset_index().assign(ci_low=np.nan, ci_high=np.nan)
     quartiles = grouped["estimate"].quantile([0.25, 0.75]).unstack().reset_index()  # noqa: PD010
-    fig = _lines(mean, names, "Hours of work", "Power", (options.power, f"{percent(options.power)} power"))
+    fig = line_panels(mean, names, "Hours of work", "Power", (options.power, f"{percent(options.power)} power"))
     panels, styles = list(mean["panel"].unique()), hue_styles(list(mean["hue"].unique()), names)
     band = quartiles.merge(mean, on=["panel", "hue", "conversations"]).sort_values("x")
     for (panel, hue), part in band.groupby(["panel", "hue"], sort=False):
@@ -321,7 +190,7 @@ def errors(results: Results, data: TechniqueData, names: DisplayNames, options: 
     ax.set_xlim(left=0)
     ax.grid(axis="x")
     keys = [handle(t, colors[i], "oD"[i]) for i, t in enumerate(tests)]
-    legend_of(fig, [*keys, _dashed(f"nominal {percent(options.alpha)}")])
+    legend_of(fig, [*keys, dashed(f"nominal {percent(options.alpha)}")])
     alt = "Type I error rates by technique of one planned test and of a test after every rating:"
     caption = (
         "Marks: share of simulated studies of two equal systems in which a test finds a difference, mean over pairs of"

@@ -12,10 +12,11 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
 from judgebook.questions.techniques.question import Techniques
+from judgebook.questions.techniques.same_winner import REUSED
 from judgebook.questions.techniques.sittings import TechniqueData, pair_key
 from judgebook.questions.techniques.tables import FEW, median_hours, pair_title, shown
 from judgebook.questions.techniques.turn_marks import Turned
-from judgebook.questions.techniques.win_rates import REUSED
+from judgebook.questions.techniques.turn_ratings import Paired
 from judgebook.study.labels import Label
 from judgebook.study.results import Results
 
@@ -23,17 +24,22 @@ _PHRASES = Phrases(__package__)
 
 
 def findings(
-    results: Results, data: TechniqueData, names: DisplayNames, options: Techniques, *, simulated: bool
+    results: Results,
+    data: TechniqueData,
+    names: DisplayNames,
+    pairings: Sequence[Paired],
+    options: Techniques,
+    *,
+    simulated: bool,
 ) -> Iterator[Prose]:
-    """The headline; type I errors; whether ratings and comparisons agree; ties; what marks of turns say."""
+    """The headline; type I errors; whether ratings and comparisons agree; what marks of turns say."""
     parts = _hours(results, data, names)
     facts = {"power": options.power, "simulated": simulated, "parts": parts, "techniques": len(data.techniques)}
     same = len({part["ranked"][0][0] if part["ranked"] else None for part in parts}) == 1
     yield Prose(_PHRASES.say("headline", **facts, together=_together(results), same=same))
-    yield Prose(_PHRASES.say("errors", **_errors(results), alpha=options.alpha, most=options.most_ratings))
+    yield Prose(_PHRASES.say("errors", **_errors(results), alpha=options.alpha))
     yield Prose(_PHRASES.say("same_winner", **_same_winner(results)))
-    yield Prose(_PHRASES.say("ties", **_ties(results, names)))
-    recency, first = _recency(results, names), not data.techniques
+    recency, first = _recency(results, names, pairings), not data.techniques
     yield Prose(_PHRASES.say("after_turns", parts=recency, first=first))
     yield Prose(_PHRASES.say("means", parts=_means(results, names)))
     yield Prose(_PHRASES.say("changes", parts=_changes(results, names), first=first and not recency))
@@ -88,17 +94,6 @@ def left_out(results: Results, data: TechniqueData, names: DisplayNames) -> Pros
     return Prose(_PHRASES.say("left_out", found=counts, first=first, facts=facts))
 
 
-def turns(results: Results) -> Prose:
-    """How the first turn of comparisons differs from later ones."""
-    rows = results["turn_rate"].dropna(subset="system_b")
-    if rows.empty:
-        return Prose("")
-    rows = rows.assign(first=rows["turn"].astype(int) == rows["turn"].astype(int).min())
-    mean = rows.groupby(["system", "system_b", "label", "first"])["estimate"].mean().unstack("first")  # noqa: PD010
-    higher = int((mean[False] > mean[True]).sum())
-    return Prose(_PHRASES.say("turns", first=mean[True].mean(), later=mean[False].mean(), higher=higher, n=len(mean)))
-
-
 def reused(results: Results, names: DisplayNames) -> Prose:
     """Where dialogues are used in several comparisons, hours that treat these as independent are too low."""
     rows = results["technique_uses"]
@@ -145,9 +140,8 @@ def _hours(results: Results, data: TechniqueData, names: DisplayNames) -> list[d
 
 
 def _errors(results: Results) -> dict:
-    planned, every = (results[f"technique_false_{test}"] for test in ("positive", "crossing"))
-    rates = list(planned.groupby("technique")["estimate"].mean())
-    return {"planned": planned["estimate"].mean(), "rates": rates, "every": list(every["estimate"])}
+    planned = results["technique_false_positive"]
+    return {"planned": planned["estimate"].mean(), "rates": list(planned.groupby("technique")["estimate"].mean())}
 
 
 def _same_winner(results: Results) -> dict:
@@ -161,27 +155,19 @@ def _together(results: Results) -> bool:
     return bool((results["same_sitting"]["estimate"] > 0.5).any())
 
 
-def _ties(results: Results, names: DisplayNames) -> dict:
-    rows = pd.concat([results.select(s, ties=["drop", "half"]) for s in ("technique_win_rate", "effective_win_rate")])
-    rows = rows[rows["data"].isna()]
-    key = ["corpus", "group", "technique", "system", "system_b", "label"]
-    wide = rows.pivot_table(index=key, columns="ties", values="estimate").dropna()
-    if wide.empty or not (wide["drop"] != wide["half"]).any():
-        return {"gap": None, "technique": "", "most": None}
-    gap = 100 * (wide["drop"] - wide["half"]).abs()
-    means = gap.groupby(level="technique").mean().sort_values(ascending=False)
-    return {"gap": gap.mean(), "technique": names.name("technique", means.index[0]), "most": means.iloc[0]}
-
-
-def _recency(results: Results, names: DisplayNames) -> list[dict]:
+def _recency(results: Results, names: DisplayNames, pairings: Sequence[Paired]) -> list[dict]:
     """For each corpus and groups of markers and raters: whose marks and ratings, and whether later turns count more."""
     key, out = ["corpus", "group", "group_b"], []
-    for row in results["turn_conversations"].to_dict("records"):
+    for row, pairing in zip(results["turn_conversations"].to_dict("records"), pairings, strict=True):
         place = {k: row[k] if pd.notna(row[k]) else None for k in key}
-        turns = results.select("turn_coefficient", **place, system=None)
         recency = results.select("turn_recency", **place).dropna(subset=["estimate", "ci_low"])
         raters = names.name("group", place["group_b"] or row["group"])
-        part = {"people": row["people"], "counted": row["counted"], "n": int(row["estimate"]), "turns": len(turns)}
+        part = {
+            "people": row["people"],
+            "counted": row["counted"],
+            "n": int(row["estimate"]),
+            "turns": len(pairing.turns),
+        }
         part |= {"markers": names.name("group", row["group"]), "raters": raters}
         part["halves"] = {r["half"]: r for r in recency.to_dict("records")}
         out.append(part | {"place": _place(results["turn_conversations"], row, names)})

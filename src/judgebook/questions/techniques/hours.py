@@ -1,5 +1,4 @@
-"""What techniques cost until they distinguish two systems: seconds per judgement, power by hours, hours to power; and
-how far their results vary over parts of the data that took equal working time."""
+"""What techniques cost until they distinguish two systems: seconds per judgement, power by hours, hours to power."""
 
 from __future__ import annotations
 
@@ -11,13 +10,11 @@ import numpy as np
 import pandas as pd
 
 from judgebook.questions.techniques import power
-from judgebook.questions.techniques.effective_rates import higher
 from judgebook.questions.techniques.power import Cost, Distribution
 from judgebook.questions.techniques.question import Mixture, Techniques
-from judgebook.questions.techniques.sittings import OVERALL, QUESTION, TechniqueData, by_conversation, sides, uses
-from judgebook.questions.techniques.win_rates import stream
-from judgebook.statistics.intervals import Sampling, exact_binomial
-from judgebook.study.results import Results, collect
+from judgebook.questions.techniques.same_winner import stream
+from judgebook.questions.techniques.sittings import QUESTION, TechniqueData, by_conversation, sides, uses
+from judgebook.statistics.intervals import Sampling
 
 #: hours beyond which an interval is called open
 OPEN = 1_000.0
@@ -28,15 +25,12 @@ class Contest:
     """Two systems under one technique and label.
 
     head : columns of its result rows. a, b : values of conversations, b None where the two are compared directly.
-    ratings : single ratings likewise; each : how many there are in a conversation. cost : of a conversation or
-    comparison.
+    cost : of a conversation or comparison.
     """
 
     head: dict[str, Any]
     a: Distribution
     b: Distribution | None
-    ratings: tuple[Distribution, Distribution | None]
-    each: float
     cost: Cost
 
     @property
@@ -92,7 +86,7 @@ def contests(data: TechniqueData, timed: pd.DataFrame, averages: Mapping[str, Mi
                 if place in spent.index and min(a.n, b.n) > 1:
                     head = dict(zip(QUESTION, key, strict=True)) | {"system": pair[0], "system_b": pair[1]}
                     head |= {"level": "dialogue", "technique": name}
-                    yield Contest(head, a, b, (a, b), 1.0, Cost(spent[place], 2))
+                    yield Contest(head, a, b, Cost(spent[place], 2))
 
 
 def _contests(data: TechniqueData, cell: dict[str, str], rows: pd.DataFrame, each: float) -> Iterator[Contest]:
@@ -104,27 +98,15 @@ def _contests(data: TechniqueData, cell: dict[str, str], rows: pd.DataFrame, eac
             continue
         units = [by_conversation(p) for p in parts]
         first, second = _first_and_second([power.sample(u["value"]) for u in units])
-        ratings = _first_and_second([power.sample(_ratings(p, two, spec.rate)) for p in parts])
         often = float(np.mean([u["sittings"].mean() for u in units]))  # how many people judge one conversation
-        marks = float(np.mean([u["marks"].mean() for u in units])) if spec.rate == "linear" else often
         cost = Cost(each * often, 1 if two else 2, 60 * spec.conversation_minutes)
         head = {k: cell[k] for k in (*QUESTION, "method")} | {"system": a, "system_b": b}
-        yield Contest(head | {"level": cell["level"], "technique": technique}, first, second, ratings, marks, cost)
+        yield Contest(head | {"level": cell["level"], "technique": technique}, first, second, cost)
 
 
 def _first_and_second(samples: list[Distribution]) -> tuple[Distribution, Distribution | None]:
     """The samples of two systems; the second is None where the two are compared directly."""
     return samples[0], samples[1] if len(samples) > 1 else None
-
-
-def _ratings(rows: pd.DataFrame, two: bool, rate: str) -> np.ndarray:
-    """Single ratings: every mark by itself where the rate is linear, otherwise the value of the sitting."""
-    won, lost, n, total = (rows[k].sum() for k in ("won", "lost", "n", "total"))
-    if rate == "linear" and two:
-        return np.repeat([1.0, -1.0, 0.0], [won, lost, n - won - lost])
-    if rate == "linear" and total == won and won + lost == n:  # marks of 0 and 1
-        return np.repeat([1.0, 0.0], [won, lost])
-    return rows["value"].to_numpy(float)
 
 
 def _average(data: TechniqueData, mix: Mixture) -> pd.DataFrame:
@@ -150,13 +132,11 @@ def shrunken(contested: Iterable[Contest]) -> Iterator[Contest]:
 
 
 def hours(contest: Contest, plan: Techniques, *, run_seed: int, sampling: Sampling) -> Iterator[dict[str, Any]]:
-    """Power by hours, hours to the stated power, and hours until a test is first significant, for one contest, which
-    should be `shrunken`.
+    """Power by hours and hours to the stated power, for one contest, which should be `shrunken`.
 
     run_seed : of simulated studies, and of the resamples of `sampling`, whose seed is not used.
 
-    Yields rows of `technique_power` and `technique_false_positive` by size, `hours_to_power`, and as published
-    `hours_to_significance` with its type I error rate, `technique_false_crossing`.
+    Yields rows of `technique_power` and `technique_false_positive` by size, and `hours_to_power`.
     """
     names = ("hours", *contest.head.values())
     head = contest.head | {"alpha": plan.alpha}
@@ -177,7 +157,6 @@ def hours(contest: Contest, plan: Techniques, *, run_seed: int, sampling: Sampli
         confidence=sampling.confidence,
     )
     yield head | {"power": plan.power} | _to_power(contest, plan, size, ends)
-    yield from (head | row for row in _crossings(contest, plan, stream(run_seed, *names, "crossing")))
 
 
 def _to_power(contest: Contest, plan: Techniques, size: float, ends: tuple[float, float]) -> dict[str, object]:
@@ -190,90 +169,3 @@ def _to_power(contest: Contest, plan: Techniques, size: float, ends: tuple[float
         notes.append(f"the interval has no upper end below {OPEN:,.0f} hours")
     row = {"statistic": "hours_to_power", "estimate": needed, "ci_low": low, "ci_high": high, "ci_kind": "percentile"}
     return row | {"resample_unit": "conversation", "n": contest.n, "note": "; ".join(notes) or None}
-
-
-def _crossings(contest: Contest, plan: Techniques, rng: np.random.Generator) -> Iterator[dict[str, object]]:
-    a, b = contest.ratings
-    equal = (power.mirrored(a), None) if b is None else (power.pooled(a, b),) * 2
-    real, null = (
-        power.first_crossing(x, y, plan.most_ratings, runs=plan.crossing_runs, alpha=plan.alpha, rng=rng)
-        for x, y in ((a, b), equal)
-    )
-    # a study that never gets there would take longer than any: the median is known where fewer than half do not
-    middle = float(np.median(real))
-    within = middle <= plan.most_ratings
-    needed = contest.cost.hours(middle / contest.each) if within else np.nan
-    note = None if within else f"not significant after {plan.most_ratings} ratings in half of the orders or more"
-    yield {"statistic": "hours_to_significance", "estimate": needed, "n": contest.n, "note": note}
-    hits, runs = int(np.sum(null <= plan.most_ratings)), plan.crossing_runs
-    low, high = exact_binomial(hits, runs)
-    row = {"statistic": "technique_false_crossing", "estimate": hits / runs, "ci_low": low, "ci_high": high}
-    yield row | {"ci_kind": "exact_bound", "n": runs}
-
-
-def variability(data: TechniqueData, minutes: float) -> Results:
-    """Standard deviation (ddof 1) of win rates over parts of equal working time: rows of `chunk_sd`.
-
-    Sittings are ordered by time; those of each pair, or system, and label are divided into parts of `minutes`; the
-    last, which is not full, is left out. Pairwise: the win rate of each part, ties as half a win. Otherwise the
-    effective win rate of the first part of one system against the first of the other, and so on. `of` is `observed`,
-    or, for comparisons with the linear rate, `independent`: what independent ratings with a constant rate would give.
-    With several labels there are also means over them (label `overall`).
-
-    References
-    ----------
-    Smith et al. 2022, Table 8.
-    """
-    rows = collect(_rows(data, minutes))["chunk_sd"]
-    if rows["label"].nunique() < 2:
-        return Results(chunk_sd=rows)
-    key = ["corpus", "group", "method", "system", "system_b", "level", "technique", "minutes", "of"]
-    means = rows.groupby(key, sort=False, as_index=False).agg(estimate=("estimate", "mean"), n=("n", "sum"))
-    few = means["estimate"].isna().map({True: "fewer than two full parts of every label", False: None})
-    return collect(rows.assign(statistic="chunk_sd"), means.assign(statistic="chunk_sd", label=OVERALL, note=few))
-
-
-def _rows(data: TechniqueData, minutes: float) -> Iterator[dict[str, Any]]:
-    for technique, spec in data.techniques.items():
-        linear = data.compares(technique) and spec.rate == "linear"
-        for head, rows in data.cells(technique):
-            timed = rows.dropna(subset=["seconds"]).sort_values(["at", "order"], kind="stable")
-            for a, b in data.pairs:
-                frames = sides(timed, (a, b)) if len(timed) else []
-                if not frames or any(f.empty for f in frames):
-                    continue
-                parts = _parts(frames, minutes, weighted=linear)
-                few = len(parts) < 2
-                row = head | {"statistic": "chunk_sd", "system": a, "system_b": b, "minutes": minutes, "n": len(parts)}
-                row |= {"note": "fewer than two full parts" if few else None}
-                rates, n = np.array(parts).reshape(-1, 2).T
-                yield row | {"of": "observed", "estimate": np.nan if few else float(rates.std(ddof=1))}
-                if linear and not few:
-                    p = rates.mean()
-                    yield row | {"of": "independent", "estimate": float(np.sqrt(np.mean(p * (1 - p) / n)))}
-
-
-def _parts(frames: list[pd.DataFrame], minutes: float, *, weighted: bool) -> list[tuple[float, int]]:
-    """Win rate and number of ratings of each part that all sides have; weighted: every mark counts the same."""
-    numbered = [f.assign(part=part_numbers(f["seconds"].to_numpy(), minutes)) for f in frames]
-    grouped = [dict(iter(f[f["part"] >= 0].groupby("part"))) for f in numbered]
-    out = []
-    for k in sorted(set(grouped[0]).intersection(*grouped[1:])):
-        rows = grouped[0][k]
-        if len(frames) == 1:
-            weights = rows["n"] if weighted else np.ones(len(rows))
-            out.append(((1 + float(np.average(rows["value"], weights=weights))) / 2, int(np.sum(weights))))
-        else:
-            above, tied = higher(rows["value"], grouped[1][k]["value"])
-            out.append((above + tied / 2, len(rows)))
-    return out
-
-
-def part_numbers(seconds: np.ndarray, minutes: float) -> np.ndarray:
-    """The part of equal working time to which each unit belongs, units in the order in which they were done.
-
-    A unit belongs to the part in which its work began. The last part, which is not full, is -1.
-    """
-    ends = np.cumsum(seconds)
-    started = np.floor((ends - seconds) / (60 * minutes)).astype(int)
-    return np.where(started < int(ends[-1] // (60 * minutes)), started, -1) if len(ends) else started

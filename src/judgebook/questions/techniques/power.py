@@ -1,10 +1,7 @@
 """How many conversations, and hours of work, a technique needs to distinguish two systems.
 
-As published (Smith et al. 2022, section 4.4.3, Appendix F): ratings arrive one by one, each is taken as independent,
-and the time is that of the first significant test (`first_crossing`; the paper gives no formula, this is our reading).
-Testing after every rating finds a difference sooner or later where there is none, so its type I error rate is reported
-as well. As we would defend it: whole conversations are resampled, one test is made at a size chosen in advance, and the
-time is that at which the test has the stated power (`power_curve`), with the type I error rate of the same test.
+Whole conversations are resampled, one test is made at a size chosen in advance, and the time is that at which the test
+has the stated power (`power_curve`), with the type I error rate of the same test.
 
 Observed differences are too large where they were found, so hours are for differences shrunken towards 0 by the noise
 of the technique (`shrinkage`, `shrunken`).
@@ -21,7 +18,6 @@ from scipy import special
 from scipy.special import ndtri
 
 from judgebook.statistics.intervals import exact_binomial
-from judgebook.statistics.saddlepoint import coin_cdf, coin_ppf
 
 
 @dataclass(frozen=True)
@@ -236,46 +232,3 @@ def size_interval(
     tail = (1 - confidence) / 2
     low, high = np.quantile(needed, [tail, 1 - tail], method="inverted_cdf")
     return float(low), float(high)
-
-
-def critical_wins(n: int, alpha: float) -> np.ndarray:
-    """(n + 1,) for 0, …, n decided ratings the fewest wins at which the two-sided binomial test is significant.
-
-    More than the number of ratings where no number of wins is.
-    """
-    sizes = np.arange(n + 1)
-    k = sizes - coin_ppf(alpha / 2, sizes) + 1  # P(X >= k) = P(X <= n - k) <= alpha / 2
-    k = np.where(2 * coin_cdf(sizes - k, sizes) < alpha, k, k + 1)
-    return np.where(sizes > 0, k, 1)
-
-
-def first_crossing(
-    a: Distribution, b: Distribution | None, most: int, *, runs: int, alpha: float, rng: np.random.Generator
-) -> np.ndarray:
-    """(runs,) ratings (of either system) after which the test is first significant; `most` + 1 where it never is.
-
-    a, b : single ratings, not conversations. b None: comparisons, with the two-sided binomial test of wins and losses,
-    ties counting as ratings only; otherwise Student's t test of two independent samples.
-
-    References
-    ----------
-    Smith et al. 2022, Appendix F.
-    """
-    if b is None:
-        drawn = _drawn(a, (runs, most), rng)
-        won, lost = np.cumsum(drawn > 0, axis=1), np.cumsum(drawn < 0, axis=1)
-        crossed = np.maximum(won, lost) >= critical_wins(most, alpha)[won + lost]
-    else:
-        n, samples = np.arange(1, most + 1), [_drawn(x, (runs, most), rng) for x in (a, b)]
-        (s, q), (s_b, q_b) = ((np.cumsum(x, axis=1), np.cumsum(x * x, axis=1)) for x in samples)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            within = (q - s * s / n + q_b - s_b * s_b / n) / (2 * n - 2)
-            squared = (s - s_b) ** 2 / (2 * n * within)  # t² of two samples of n each
-            crossed = (squared > special.stdtrit(2.0 * n - 2, 1 - alpha / 2) ** 2) & (within > 1e-9)
-    return np.where(crossed.any(axis=1), crossed.argmax(axis=1) + 1, most + 1)
-
-
-def _drawn(a: Distribution, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
-    """Values drawn with replacement."""
-    place = np.searchsorted(np.cumsum(a.share)[:-1], rng.random(shape), side="right")
-    return a.values[place]

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgebook.questions.techniques.same_winner import stream
 from judgebook.questions.techniques.sittings import TechniqueData, oriented
-from judgebook.questions.techniques.win_rates import stream
 from judgebook.statistics.intervals import Sampling
 from judgebook.statistics.resampling import replicate_sums
 

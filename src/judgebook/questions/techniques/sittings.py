@@ -98,14 +98,6 @@ def sides(rows: pd.DataFrame, pair: Pair) -> list[pd.DataFrame]:
     return [rows[rows["system"] == system] for system in pair]
 
 
-def for_the_better(rows: pd.DataFrame, direction: int) -> pd.DataFrame:
-    """Sittings of comparisons of a label, or of one whose low scores are good: won by the better system.
-
-    direction : 1 or -1.
-    """
-    return rows if direction > 0 else rows.assign(won=rows["lost"], lost=rows["won"], value=-rows["value"])
-
-
 def by_method(annotations: pd.DataFrame, labels: Sequence[Label]) -> dict[str, Technique]:
     """The methods of a study as techniques: those that compare two systems, and those that share a label with one.
 
@@ -224,8 +216,7 @@ def sittings(
     -------
     DataFrame
         corpus, group, label, system, system_b (missing where one system is judged), conversation, dialogue,
-        dialogue_b, annotator, work_unit, seconds, at (when finished), order, won, lost, n (marks), total (their sum),
-        value.
+        dialogue_b, annotator, work_unit, seconds, won, lost, n (marks), total (their sum), value.
 
     Raises
     ------
@@ -251,15 +242,30 @@ def sittings(
     marks["conversation"] = pair.where(marks["dialogue_b"].notna(), marks["dialogue"])
     key = [*QUESTION, "conversation", "annotator", "system"] + (["system_b"] if two else [])
     summed = marks.groupby(key, sort=False, observed=True).agg(
-        **{c: (c, "first") for c in ("dialogue", "dialogue_b", "seconds", "work_unit")}, at=("completed_at", "max"),
-        order=("source_row", "min"), won=("won", "sum"), lost=("lost", "sum"), n=("score", "size"),
-        total=("score", "sum"),
+        **{c: (c, "first") for c in ("dialogue", "dialogue_b", "seconds", "work_unit")},
+        won=("won", "sum"), lost=("lost", "sum"), n=("score", "size"), total=("score", "sum"),
     ).reset_index()  # fmt: skip
     summed["system_b"] = summed["system_b"] if two else None
     summed["seconds"] = summed["seconds"].where(~(summed["seconds"] > left_open * summed["seconds"].median()))
     held = summed.groupby(["work_unit", "label"])["conversation"].transform("nunique")
     summed["seconds"] = summed["seconds"] / held.where(summed["work_unit"].notna(), 1)
     return summed.assign(value=_value(summed, rate, bool(two)))
+
+
+def marks(data: TechniqueData, technique: str) -> pd.DataFrame:
+    """The judgements of a technique, comparisons from the side of the first system of a pair, scores high where it is
+    the better one. `direction`: of the label, 0 where nobody said which end is good; `seconds`: those of a sitting."""
+    judged = ["corpus", "group", "label", "system", "dialogue", "dialogue_b", "annotator"]
+    rows, two = data.judgements[technique], data.compares(technique)
+    rows = oriented(rows, data.pairs) if two else rows
+    direction = rows["label"].map(lambda label: data.direction(technique, label)).astype(int)
+    rows = rows.assign(direction=direction, score=rows["score"].astype(float) * (direction.replace(0, 1) if two else 1))
+    timed = data.sittings[technique]
+    timed = timed.assign(dialogue_b=timed["dialogue_b"].astype(object).where(timed["dialogue_b"].notna(), ""))
+    other = rows["dialogue_b"].astype(object).where(rows["dialogue_b"].notna(), "")
+    of = pd.MultiIndex.from_frame(rows.assign(dialogue_b=other)[judged])
+    rows["seconds"] = timed.set_index(judged)["seconds"].reindex(of).to_numpy()
+    return rows
 
 
 def oriented(marks: pd.DataFrame, pairs: Sequence[Sequence[str]] | None) -> pd.DataFrame:
@@ -287,10 +293,10 @@ def _value(summed: pd.DataFrame, rate: str, two: bool) -> np.ndarray:
 
 
 def by_conversation(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row per conversation: mean value over its annotators, their number (`sittings`), and all marks."""
+    """One row per conversation: mean value over its annotators, and their number (`sittings`)."""
     group = rows.groupby("conversation", sort=False)
     # `agg` with names would cost ten times as much, and this is called for each pair of systems
-    return pd.DataFrame({"value": group["value"].mean(), "sittings": group.size(), "marks": group["n"].sum()})
+    return pd.DataFrame({"value": group["value"].mean(), "sittings": group.size()})
 
 
 def uses(rows: pd.DataFrame) -> tuple[int, float]:

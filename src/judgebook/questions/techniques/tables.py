@@ -88,17 +88,6 @@ def matching(rows: pd.DataFrame, others: pd.DataFrame) -> np.ndarray:
     return others.set_index(CONTEST)["estimate"].reindex(pd.MultiIndex.from_frame(rows[CONTEST])).to_numpy(float)
 
 
-def win_rates(results: Results, data: TechniqueData, names: DisplayNames, ties: str = "half") -> pd.DataFrame:
-    """Win rates of the shown dimensions, `described`: ties as half a win, or `drop`: left out, where there are any.
-    Dimensions without direction, by which nobody wins, have none."""
-    keys = {"label": shown(data), "ties": "drop" if ties == "drop" else ["half", "none"]}
-    effective = results.select("effective_win_rate", data=None, **keys)
-    frames = [f for f in (results.select("technique_win_rate", **keys), effective) if len(f)]
-    rows = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["note"])
-    rows = rows[rows["note"] != NO_WINNER]
-    return described(rows, data, names) if len(rows) else pd.DataFrame()
-
-
 def effects(results: Results, names: DisplayNames) -> Table | None:
     """How means of systems change without the people who fail a check."""
     rows = results["message_effect"]
@@ -120,10 +109,10 @@ def checks(results: Results) -> Table | None:
     return Table(wide.rename(columns={"check": "Check"}), "checks", "Messages that fail a check.")
 
 
-def rates(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Table]:
-    """Win rates in percent with intervals, for either way of counting ties."""
+def rates(every: pd.DataFrame, data: TechniqueData, names: DisplayNames) -> Iterator[Table]:
+    """Win rates in percent with intervals, for either way of counting ties. every : estimates as published."""
     for ties, words in TIES.items():
-        rows = win_rates(results, data, names, ties)
+        rows = described(every[every["ties"].isin([ties] if ties == "drop" else [ties, "none"])], data, names)
         if len(rows):
             wide = crossed(rows, tables.intervals(in_percent(rows), 0))
             caption = f"Win rate of the first system in percent, {words}, with CI over conversations."
@@ -135,10 +124,10 @@ def in_percent(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(**{c: 100 * rows[c] for c in ("estimate", "ci_low", "ci_high")})
 
 
-def scores(results: Results, data: TechniqueData, names: DisplayNames, name: str = "scores") -> Table | None:
+def scores(every: pd.DataFrame, data: TechniqueData, names: DisplayNames, name: str = "scores") -> Table | None:
     """The score of each system where systems are judged one at a time: percent where conversations are worth 0 to 1,
     otherwise the mean on the technique's own scale. All dimensions where no systems are compared."""
-    rows = results.select("technique_score", label=shown(data), technique=list(data.techniques))
+    rows = where(every, label=shown(data), technique=list(data.techniques))
     if rows.empty:
         return None
     rows = described(rows, data, names)
@@ -279,13 +268,13 @@ def median_hours(results: Results, data: TechniqueData, names: DisplayNames) -> 
     return out.reset_index()
 
 
-def chunks(results: Results, data: TechniqueData, names: DisplayNames, minutes: float) -> Table | None:
+def chunks(every: pd.DataFrame, data: TechniqueData, names: DisplayNames, minutes: float) -> Table | None:
     """Standard deviation of win rates over parts of equal working time, and in brackets that expected by chance."""
-    rows = results.select("chunk_sd", label=OVERALL if len(data.labels) > 1 else data.labels, of="observed")
+    rows = where(every, label=OVERALL if len(set(every["label"])) > 1 else data.labels, of="observed")
     rows = described(rows.dropna(subset="estimate"), data, names)
     if rows.empty:
         return None
-    chance = pd.Series(matching(rows, results.select("chunk_sd", of="independent")), rows.index)
+    chance = pd.Series(matching(rows, where(every, of="independent")), rows.index)
     texts = cells.numbers(100 * rows["estimate"], 0)
     texts = texts + (" (" + cells.numbers(100 * chance, 0, "by chance") + ")").fillna("")
     caption = f"Standard deviation of the win rate (percentage points) over parts of {minutes:g} minutes."

@@ -18,6 +18,7 @@ from judgebook.annotations.families import adjust_rows
 from judgebook.annotations.summary import by_turn, with_means
 from judgebook.questions.techniques.question import Technique, Techniques
 from judgebook.questions.techniques.sittings import QUESTION, TechniqueData, pairwise, sittings
+from judgebook.questions.techniques.turn_ratings import Paired, paired
 from judgebook.study.labels import METHODS, Label
 
 #: with fewer conversations there is no interval of the difference between their halves
@@ -36,6 +37,10 @@ class Turned:
     data: TechniqueData
     marks: pd.DataFrame
     ratings: pd.DataFrame
+
+    def pairings(self, labels: Sequence[Label], final: Sequence[str]) -> list[Paired]:
+        """Marks with ratings of the same conversations; see `turn_ratings.paired`."""
+        return list(paired(self.marks, self.ratings, labels, final)) if len(self.marks) and len(self.ratings) else []
 
     def titles(
         self, compared: TechniqueData, labels: Sequence[Label], options: Techniques

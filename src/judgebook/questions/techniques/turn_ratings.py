@@ -17,7 +17,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from judgebook.annotations.summary import with_means
-from judgebook.questions.techniques.win_rates import stream
+from judgebook.questions.techniques.same_winner import stream
 from judgebook.statistics.correlation import correlate, weighted_correlations
 from judgebook.statistics.intervals import Sampling
 from judgebook.statistics.resampling import replicate_weights
@@ -238,30 +238,26 @@ def _without_each(
     return np.array(out)
 
 
-def by_turn(pairing: Paired, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
-    """Coefficients of each turn for every system, and for all together (`system` missing): rows of `turn_coefficient`.
+def recency(pairing: Paired, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
+    """`turn_recency`: the mean coefficient of the `first` half of turns and of the `second` (the middle one of an odd
+    number belongs to neither), and their `difference`; and `turn_conversations`, how many conversations, and whose.
 
-    For all together also `turn_recency`: the mean coefficient of the `first` half of turns and of the `second` (the
-    middle one of an odd number belongs to neither), and their `difference`; and `turn_conversations`, how many
-    conversations, and whose. Conversations are independent unless one person rated several; then people are. Smith et
-    al. 2022, Figure 6.
+    Conversations are independent unless one person rated several; then people are. Nothing where the fit is undefined.
+    Smith et al. 2022, Figure 6.
     """
     rows, turns = pairing.rows, pairing.turns
-    head = pairing.head | {"level": "dialogue", "n": len(rows)}
+    head = pairing.head | {"level": "dialogue"}
     keys = {"statistic": "turn_conversations", "people": pairing.people, "counted": pairing.counted}
-    yield head | keys | {"estimate": rows["dialogue"].nunique()}
-    for system, of_system in [*rows.groupby("system", sort=False), (None, rows)]:
-        data = of_system[turns].to_numpy(float), of_system["rating"].to_numpy(float), confidence
-        clusters, unit = _clusters(of_system)
-        head |= {"system": system, "n": len(of_system), "ci_kind": "t", "resample_unit": unit}
-        fitted = coefficients(*data, clusters=clusters)
-        note = None if np.isfinite(fitted[0]).all() else "too few conversations, or a turn that never varies"
-        for turn, values in zip(turns, _values(fitted), strict=True):
-            yield head | {"statistic": "turn_coefficient", "turn": turn, "note": note} | values
-        if system is None and len(turns) > 1 and note is None:
-            fitted = coefficients(*data, clusters=clusters, contrasts=_halves(len(turns)))
-            for half, values in zip(("first", "second", "difference"), _values(fitted), strict=True):
-                yield head | {"statistic": "turn_recency", "half": half} | values
+    yield head | keys | {"estimate": rows["dialogue"].nunique(), "n": len(rows)}
+    if len(turns) < 2:
+        return
+    clusters, unit = _clusters(rows)
+    x, y, halves = rows[turns].to_numpy(float), rows["rating"].to_numpy(float), _halves(len(turns))
+    fitted = coefficients(x, y, confidence, clusters=clusters, contrasts=halves)
+    if np.isfinite(fitted[0]).all():
+        head |= {"statistic": "turn_recency", "n": len(rows), "ci_kind": "t", "resample_unit": unit}
+        for half, values in zip(("first", "second", "difference"), zip(*fitted, strict=True), strict=True):
+            yield head | {"half": half, **dict(zip(("estimate", "ci_low", "ci_high"), values, strict=True))}
 
 
 def _halves(k: int) -> np.ndarray:
@@ -269,10 +265,6 @@ def _halves(k: int) -> np.ndarray:
     h = k // 2
     first, second = (np.array(w) / h for w in ([1.0] * h + [0.0] * (k - h), [0.0] * (k - h) + [1.0] * h))
     return np.stack([first, second, second - first])
-
-
-def _values(fitted: tuple[np.ndarray, ...]) -> Iterator[dict[str, float]]:
-    yield from (dict(zip(("estimate", "ci_low", "ci_high"), v, strict=True)) for v in zip(*fitted, strict=True))
 
 
 def _clusters(rows: pd.DataFrame) -> tuple[np.ndarray | None, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import jinja2
 
 from judgebook.annotations import population
-from judgebook.annotations.features import FEATURES, MIN_DIALOGUES, MIN_DRAWN, MIN_RATED
+from judgebook.annotations.features import FEATURES, MIN_DIALOGUES, MIN_RATED
 from judgebook.questions.annotators import agreement_with_others
 from judgebook.questions.judges import alternative_annotator
 from judgebook.questions.metrics import correlations
@@ -21,7 +21,6 @@ from judgebook.summary.next_steps import OFTEN
 #: values that the pages name
 VALUES = {
     "clusters": intervals.MIN_CLUSTERS,
-    "drawn": MIN_DRAWN,
     "judged": alternative_annotator.MIN_JUDGED,
     "least": population.LEAST,
     "minority": intervals.MIN_MINORITY,

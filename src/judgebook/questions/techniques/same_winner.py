@@ -1,25 +1,15 @@
-"""Win rates and success rates of systems, from sittings (Smith et al. 2022).
-
-- linear rates x / (x + y) over all marks, x won (or successful) and y lost;
-- squared rates x² / (x² + y²) and winner-takes-all rates, per conversation and then averaged (Table 1);
-- for techniques that judge one system at a time, the rate or mean of a system (Table 2).
-
-`same_winner`: do ratings of two dialogues and a comparison of them favour the same one?
-
-Whole conversations are resampled, never single turns. Ties are both excluded and counted as half a win.
-"""
+"""Do ratings of two dialogues and a comparison of them favour the same one? Whole conversations are resampled."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
-from judgebook.questions.performance.rate_intervals import rare_interval, wilson_of
-from judgebook.questions.techniques.sittings import NO_WINNER, QUESTION, TechniqueData, oriented, uses
+from judgebook.questions.performance.rate_intervals import rare_interval
+from judgebook.questions.techniques.sittings import NO_WINNER, QUESTION, TechniqueData, uses
 from judgebook.statistics.correlation import rounded
 from judgebook.statistics.intervals import Sampling, generator
 from judgebook.statistics.resampling import replicate_sums, replicate_two_way
@@ -28,58 +18,6 @@ from judgebook.statistics.resampling import replicate_sums, replicate_two_way
 REUSED = 1.5
 #: most resamples where both sides are resampled: each is expensive, and the interval is a percentile one
 TWO_WAY_RESAMPLES = 2_000
-
-
-def win_rate(
-    rows: pd.DataFrame, rate: str, *, rng: np.random.Generator, n_resamples: int = 10_000, confidence: float = 0.95
-) -> list[dict[str, object]]:
-    """Win rate of the first system of a pair, with ties excluded (`drop`) and as half a win (`half`).
-
-    Parameters
-    ----------
-    rows : DataFrame
-        `sittings` of one pair and label.
-    rate : str
-        That of the sittings.
-
-    Returns
-    -------
-    list of dict
-        Columns of a result row for each way of counting ties; one, with `ties` of `none`, where nothing ties.
-        Conversations are resampled (BCa, or an exact bound where marks of one kind are rare); where conversations are
-        reused in many comparisons those of either system are resampled (percentile).
-
-    References
-    ----------
-    Smith et al. 2022, Table 1.
-    """
-    x, y, n, value = (rows[c].to_numpy(float) for c in ("won", "lost", "n", "value"))
-    if rate == "linear":
-        parts = {"drop": (x, x + y), "half": (x + (n - x - y) / 2, n)}
-    else:
-        decided = ((x != y) if rate == "winner" else (x + y > 0)).astype(float)
-        parts = {"drop": (decided * (1 + value) / 2, decided), "half": ((1 + value) / 2, np.ones(len(value)))}
-    if np.array_equal(parts["drop"][1], parts["half"][1]):
-        parts = {"none": parts["half"]}
-    by_ties = zip(parts.items(), rng.spawn(len(parts)), strict=True)
-    return [
-        {"ties": ties} | ratio(rows, won, total, rng=child, n_resamples=n_resamples, confidence=confidence)
-        for (ties, (won, total)), child in by_ties
-    ]
-
-
-def system_rate(
-    rows: pd.DataFrame, *, rng: np.random.Generator, n_resamples: int = 10_000, confidence: float = 0.95
-) -> dict[str, object]:
-    """Mean value of the conversations of one system, conversations resampled (BCa), as columns of a result row.
-
-    rows : `sittings` of one system and label. With the linear rate every mark has the same weight. Smith et al. 2022,
-    Table 2.
-    """
-    plain = np.isclose(rows["value"], rows["total"] / rows["n"]).all()
-    weight = rows["n"].to_numpy(float) if plain else np.ones(len(rows))
-    won = rows["value"].to_numpy(float) * weight
-    return ratio(rows, won, weight, rng=rng, n_resamples=n_resamples, confidence=confidence)
 
 
 def ratio(
@@ -137,49 +75,6 @@ def _two_sided(
     n, unit = min(n_resamples, TWO_WAY_RESAMPLES), "conversations of either system"
     replicates = replicate_two_way(tables.shape[1], tables.shape[2], statistic, rng=rng, unit=unit, n_resamples=n)
     return replicates.interval(confidence, "percentile").row()
-
-
-def by_turn(
-    marks: pd.DataFrame, pairs: Sequence[Sequence[str]] | None = None, confidence: float = 0.95
-) -> pd.DataFrame:
-    """Share won (pairwise, ties as half a win) or marked at each turn, with Wilson's interval; of marks that are not 0
-    or 1 the mean, with Student's t interval.
-
-    Parameters
-    ----------
-    marks : DataFrame
-        Annotations of one method, by turn. Several marks of a turn are averaged first, so that values of a turn are as
-        independent as conversations are. Wilson's interval counts conversations, which for means of several marks of 0
-        and 1 is too wide rather than too narrow: they vary less than single marks.
-
-    Returns
-    -------
-    DataFrame
-        Rows of `turn_rate` or `turn_mean`; turns are counted from 1, n is the number of conversations.
-
-    References
-    ----------
-    Smith et al. 2022, Tables 4 and 5 (Figure 5).
-    """
-    two = marks["dialogue_b"].notna().all()
-    marks = oriented(marks, pairs) if two else marks
-    share = bool(two or marks["score"].isin([0, 1]).all())
-    value = (marks["score"] + 1) / 2 if two else marks["score"].astype(float)
-    key = [*QUESTION, "system", "system_b", "turn"]
-    once = value.groupby([marks[c] for c in [*key, "dialogue", "dialogue_b"]], sort=False, dropna=False).mean()
-    by_key = once.rename("value").reset_index().groupby(key, sort=False, dropna=False)["value"]
-    out = by_key.agg(["mean", "sum", "size", "std"]).reset_index()
-    if share:
-        # half wins do not add up to a whole number of successes: Wilson's interval is then that of the nearest one
-        sums = out["sum"].round() if two else out["sum"]
-        out["ci_low"], out["ci_high"] = wilson_of(sums / out["size"], out["size"], confidence)
-    else:
-        varies = (out["size"] > 1) & (out["std"] > 0)
-        half = stdtrit(np.maximum(out["size"] - 1, 1), (1 + confidence) / 2) * out["std"] / np.sqrt(out["size"])
-        out["ci_low"], out["ci_high"] = ((out["mean"] + sign * half).where(varies) for sign in (-1, 1))
-    out = out.rename(columns={"mean": "estimate", "size": "n"}).drop(columns=["sum", "std"])
-    kind = {"statistic": "turn_rate", "ci_kind": "wilson"} if share else {"statistic": "turn_mean", "ci_kind": "t"}
-    return out.assign(turn=out["turn"].astype(int) + 1, resample_unit="conversation", **kind)
 
 
 def stream(seed: int, *names: object) -> np.random.Generator:
