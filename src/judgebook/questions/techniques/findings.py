@@ -102,6 +102,12 @@ def reused(results: Results, names: DisplayNames) -> Prose:
     return Prose(_PHRASES.say("reused", uses=uses))
 
 
+def first_significant(results: Results, options: Techniques) -> Prose:
+    """How often tests after every rating find a difference between equal systems."""
+    every = list(results["technique_false_crossing"]["estimate"])
+    return Prose(_PHRASES.say("crossing", every=every, most=options.most_ratings))
+
+
 def printed(rates: pd.DataFrame, names: DisplayNames) -> Prose:
     """How many printed effective win rates the printed rates allow, by the way of counting ties."""
     if rates.empty:

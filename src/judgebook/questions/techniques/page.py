@@ -73,6 +73,9 @@ class TechniqueSections(NotebookPage):
     def same_winner(self) -> Section:
         yield tables.same_winner(self.results, self.data, self.names)
 
+    def crossings(self) -> Section:
+        yield findings.first_significant(self.results, self.study.techniques)
+
     def power(self) -> Section:
         yield figures.power(self.results, self.data, self.names, self.study.techniques)
         yield tables.seconds(self.results, self.data, self.names)
