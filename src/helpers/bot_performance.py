@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from compendium.papers import bot_performance as printed
 from compendium.simulation import recovery
 from compendium.simulation.truth import truth
 from judgebook.annotations.population import modelled, populations
@@ -78,3 +79,10 @@ class Page(Sections):
         if self.study.simulate:
             methods = self.names.titles["method"]
             yield Prose(recovery.of_performance(self.results, truth(self.study.simulate), methods))
+
+    def paper(self) -> Section:
+        cells = printed.printed_rates(self.results, self.run.key, self.run.notebook)
+        if len(cells):
+            yield printed.table(cells, self.names)
+            yield printed.said(cells, self.names)
+            yield Prose(self.study.performance.note)

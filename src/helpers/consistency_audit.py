@@ -1,5 +1,6 @@
 """Notebook 91: do the papers agree with themselves?"""
 
+from compendium.papers import technique_rates
 from compendium.published import elements, numbers
 from compendium.published.consistency import (
     agreeing,
@@ -13,7 +14,6 @@ from compendium.published.consistency import (
     tables,
 )
 from judgebook.display.page import NotebookPage, Section
-from judgebook.questions.techniques import printed_rates
 
 
 class Page(NotebookPage):
@@ -48,7 +48,7 @@ class Page(NotebookPage):
         yield data_sets.views(self.printed)
 
     def win_rates(self) -> Section:
-        yield printed_rates.views(self.printed)
+        yield technique_rates.views(self.printed)
 
     def survey(self) -> Section:
         yield survey.views(survey.marks())

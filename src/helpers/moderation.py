@@ -2,8 +2,11 @@
 
 import pandas as pd
 
-from compendium.published import numbers
+from compendium.papers import moderation as printed
+from compendium.papers import moderation_tables
+from compendium.published import calibrated, numbers
 from judgebook.display.names import display_names
+from judgebook.display.views import FromPrint, Section
 from judgebook.questions.metrics import text_metrics
 from judgebook.questions.moderation import analysis, preferences, tables
 from judgebook.questions.moderation.page import ModerationSections
@@ -23,17 +26,19 @@ class Page(ModerationSections):
         overlap, _ = text_metrics.compute(replies, analysis.METRICS)
         self.printed = numbers.load(section.paper) if section.paper else None
         self.metrics = {metric: text_metrics.METRICS[metric].title for metric in analysis.METRICS}
-        self.results = self.analysed(
+        results = self.analysed(
             analysis.analyse,
             judged,
             self.labels,
             both,
             replies,
             overlap,
-            self.printed,
             sampling=self.sampling,
             permute_seed=self.study.seeds.permute,
         )
+        level = self.study.bootstrap.confidence
+        of_print = printed.from_print(self.printed, level) if self.printed is not None else ()
+        self.results = collect(results, of_print)
         self.run.save_results(self.results)
         scores = sorted(judged["category"]["score"].unique())
         titles = tables.category_titles((f"{score:g}" for score in scores), self.names)
@@ -45,3 +50,14 @@ class Page(ModerationSections):
             rows = rows.assign(score=rows["score"].map("{:g}".format))
         self.results = collect(self.results, rows.assign(statistic=statistic))
         self.run.save_results(self.results)
+
+    def from_print(self) -> Section:
+        if self.printed is not None:
+            yield FromPrint(printed.figure(self.results, self.names))
+            yield FromPrint(printed.printed_outcomes(self.results, self.names))
+            yield FromPrint(printed.printed_agreement(self.printed))
+            yield printed.said(self.results, self.names, self.printed)
+            yield FromPrint(moderation_tables.views(self.printed, self.names))
+
+    def paper(self) -> Section:
+        yield calibrated.views(self.results, self.run)

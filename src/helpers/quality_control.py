@@ -1,12 +1,14 @@
 """Notebook 10: which workers can be trusted, and do results replicate?"""
 
+from collections.abc import Mapping
 from functools import cached_property
 
 import pandas as pd
 
+from compendium.papers import quality_control as of_paper
 from compendium.published import verdicts
 from judgebook.display.names import display_names
-from judgebook.display.views import Plot
+from judgebook.display.views import Plot, Section
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.quality_control import analysis, figures, tables, worker_pairs, worker_summary, worker_tests
 from judgebook.questions.quality_control.crowd import crowd
@@ -57,6 +59,10 @@ class Page(QualityControlSections):
         self.run.frame(found.drop(columns=["entry", "ci_low", "ci_high"]), "cells")
         return found
 
+    @cached_property
+    def printed(self) -> Mapping[tuple[str, str, str], float]:
+        return of_paper.printed_changes(self.cells, self.people)
+
     def p_values(self, workers: pd.DataFrame) -> Plot:
         """Distribution of workers' p-values. workers : corpus, p, passed."""
         return figures.p_values(workers, self.people)
@@ -69,3 +75,7 @@ class Page(QualityControlSections):
         """Store estimates as published. rows : with their statistic and what each is of."""
         self.results = collect(self.results, *rows)
         self.run.save_results(self.results)
+
+    def paper(self) -> Section:
+        yield of_paper.tables(self.cells, self.names)
+        yield from super().paper()

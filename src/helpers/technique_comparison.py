@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from compendium.papers import effective_rates, technique_rates
 from helpers.win_rates import by_pair
 from helpers.working_time import ratings
 from judgebook.display.names import display_names
+from judgebook.display.views import Section
 from judgebook.questions.performance.arrangement import best_first
-from judgebook.questions.techniques import analysis, effective_rates, hours, messages, sittings, turn_marks
+from judgebook.questions.techniques import analysis, hours, messages, sittings, turn_marks
 from judgebook.questions.techniques.page import TechniqueSections
 from judgebook.questions.techniques.question import Technique
 from judgebook.study.results import collect, where
@@ -27,8 +29,7 @@ class Page(TechniqueSections):
         techniques = options.compare or sittings.by_method(every, labels)
         annotations, checks = messages.screened(every, self.run.read("dialogues"), techniques, options.checks)
         systems = display_names(self.study, annotations).systems(without=self.study.unranked_systems)
-        facts = self.run.read("dialogue_facts")
-        self.data = sittings.gather(annotations, facts, techniques, labels, systems, options)
+        self.data = sittings.gather(annotations, self.run.read("dialogue_facts"), techniques, labels, systems, options)
         self.turned = turn_marks.gather(annotations, self.data, labels, systems, options)
         self.pairings = self.turned.pairings(labels, options.final_rating)
         judged = self.analysed(
@@ -111,3 +112,9 @@ class Page(TechniqueSections):
             rows = pd.DataFrame({"method": method, "level": level}).assign(**rows)
         self.results = collect(self.results, rows.assign(statistic=statistic))
         self.run.save_results(self.results)
+
+    def from_print(self) -> Section:
+        yield from effective_rates.views(self.printed, self.names)
+
+    def paper(self) -> Section:
+        yield from technique_rates.beside(self.results, self.run)

@@ -38,9 +38,10 @@ def helper(path):
 
 
 def code(path):
-    """The source of that module, with the sections that some have in the folder of their question."""
+    """The source of that module, with the sections that some have in the folder of their question or of papers."""
     source = helper(path).read_text(encoding="utf-8")
-    pages = [name for name in imported(source) if name.startswith("judgebook.questions") and name.endswith("page")]
+    sections = re.compile(r"judgebook\.questions\..*page$|compendium\.papers\.\w+$")
+    pages = [name for name in imported(source) if sections.match(name)]
     return "\n".join([source, *((ROOT / "src" / f"{p.replace('.', '/')}.py").read_text("utf-8") for p in pages)])
 
 

@@ -10,15 +10,24 @@ which the paper leaves open; the upper end does not. Every printed number stands
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
 import pandas as pd
 
+from compendium.published import numbers
 from compendium.published.consistency.ranges import Range, exactly, printed, total
+from compendium.published.mapping import title
 from compendium.published.numbers import select
+from judgebook.display import cells
+from judgebook.display.text import Phrases
+from judgebook.display.views import Prose, Section, Table
+from judgebook.questions.groups.question import GroupEffects
+
+_PHRASES = Phrases(__package__)
+
 
 EFFECTS = "Table 4/*/*/*"
 AGREEMENT = "Table 3/*/*__*/*"
@@ -45,8 +54,8 @@ def differences(numbers: pd.DataFrame, paper: str) -> pd.DataFrame:
     numbers : of `published.numbers.load`. Raises ValueError where the paper prints no effect sizes.
     """
     rows = []
-    for (method, label), cells in select(numbers, paper, EFFECTS).groupby(["panel", "row"], sort=False):
-        texts = zip(cells["column"], cells["printed"], cells["decimals"], strict=True)
+    for (method, label), of_label in select(numbers, paper, EFFECTS).groupby(["panel", "row"], sort=False):
+        texts = zip(of_label["column"], of_label["printed"], of_label["decimals"], strict=True)
         values = {group: printed(text, decimals) for group, text, decimals in texts}
         for first, second in combinations(values, 2):
             between, most = gap(values[first], values[second]), values[first] + values[second]
@@ -146,3 +155,52 @@ def _closest(rows: pd.DataFrame) -> dict[str, Any]:
     method, label, *pair, high = rows.loc[at, ["method", "label", "group", "group_b", "high"]]
     undecided = bool((rows.drop(index=at)["low"] <= high).any())
     return {"method": method, "label": label, "pair": tuple(pair), "open": undecided}
+
+
+def printed_claims(numbers: pd.DataFrame, paper: str, objective: Sequence[str]) -> Prose:
+    """What the paper's printed numbers say of its claims and recommendations, for groups that are not public, too."""
+    facts = facts(numbers, paper, objective)
+    facts |= {"methods": [title(paper, m) for m in facts["methods"]], "odd": title(paper, facts["odd"])}
+    facts["objective"] = [
+        {"method": title(paper, row["method"]), "label": title(paper, row["label"]), "open": row["open"]}
+        | {"pair": " / ".join(title(paper, g) for g in row["pair"])}
+        for row in facts["objective"]
+    ]
+    facts["judged"] = [row | {"method": title(paper, row["method"])} for row in facts["judged"]]
+    return Prose(_PHRASES.say("printed_claims", large=f"{LARGE:g}", **facts))
+
+
+def printed_pairs(numbers: pd.DataFrame, paper: str) -> Iterator[Table]:
+    """What Tables 3 and 4 say of each pair of groups; all that Figure 1 can show, by label."""
+    rows = differences(numbers, paper)
+    by_pair = means(rows).merge(agreement(numbers, paper))
+    by_pair["mean"] = cells.ranges(pd.DataFrame([(float(g.low), float(g.high)) for g in by_pair["gap"]]))
+    headings = {"mean": "Distance of means", "large": f"Above {LARGE}", "alpha": "Mean alpha"}
+    out = pd.DataFrame({"Groups": _pairs(by_pair, paper)}).drop_duplicates(ignore_index=True)
+    for key, heading in headings.items():
+        for method, part in by_pair.groupby("method", sort=False):
+            out[f"{heading}, {title(paper, method)}"] = part[key].to_numpy()
+    caption = "All pairs of groups, from print. Distance of means: mean over labels of the distance between two groups'"
+    caption += f" mean effects (Table 4), given rounding. Above {LARGE}: labels whose difference in"
+    caption += " Figure 1 must exceed it. Mean alpha: over labels (Table 3)."
+    yield Table(out, "printed_pairs", caption)
+    rows["range"] = cells.ranges(rows[["low", "high"]])
+    effects = select(numbers, paper, EFFECTS)
+    wide = effects.pivot(index=["panel", "row"], columns="column", values="value")  # noqa: PD010
+    wide = wide.rename(columns=lambda key: title(paper, key)).rename_axis(["method", "label"])
+    rows["pair"] = _pairs(rows, paper)
+    wide = wide.join(rows.pivot(index=["method", "label"], columns="pair", values="range"))  # noqa: PD010
+    place = pd.DataFrame([(title(paper, m), title(paper, x)) for m, x in wide.index], columns=["Method", "Label"])
+    caption = "Printed mean effects of each group (Table 4), and from where to where two groups can differ in Figure 1."
+    yield Table(pd.concat([place, wide.reset_index(drop=True)], axis=1), "printed_effects", caption)
+
+
+def _pairs(rows: pd.DataFrame, paper: str) -> list[str]:
+    return [f"{title(paper, a)} / {title(paper, b)}" for a, b in zip(rows["group"], rows["group_b"], strict=True)]
+
+
+def views(options: GroupEffects) -> Section:
+    """What the paper's tables say of all groups, if its effect sizes are printed."""
+    if options.paper and are_printed(printed_numbers := numbers.load(options.paper)):
+        yield printed_claims(printed_numbers, options.paper, options.objective)
+        yield printed_pairs(printed_numbers, options.paper)

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
+from compendium.papers import printed_effects
 from compendium.published import numbers
 from compendium.published.consistency.ranges import Range
-from judgebook.questions.groups import printed_effects
 
 PAPER = "finch2024"
 

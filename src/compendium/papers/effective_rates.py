@@ -6,7 +6,14 @@ from __future__ import annotations
 import pandas as pd
 
 from compendium.published import numbers
+from judgebook.display.names import DisplayNames
+from judgebook.display.text import Phrases
+from judgebook.display.views import FromPrint, Prose, Section, Table
 from judgebook.questions.techniques.question import Techniques
+from judgebook.questions.techniques.tables import pair_title
+
+_PHRASES = Phrases(__package__)
+
 
 TIES = ("drop", "half")
 
@@ -65,3 +72,30 @@ def printed(options: Techniques) -> pd.DataFrame:
             row = {"ties": ties, "estimate": effective_of_shares(p, q, ties), "ci_low": low, "ci_high": high}
             out.append(head | row | {"fits": low <= value + edge and high >= value - edge})
     return pd.DataFrame(out)
+
+
+def table(rates: pd.DataFrame, names: DisplayNames) -> Table | None:
+    """Printed effective win rates and the ranges that printed rates of systems allow. rates : `printed`."""
+    if rates.empty:
+        return None
+    out = pd.DataFrame({"Dimension": rates["label"].map(names.titles["dimension"]), "Ties": rates["ties"].map(TIES)})
+    out.insert(0, "Pair", [pair_title(names, *p) for p in zip(rates["system"], rates["system_b"], strict=True)])
+    out = out.assign(Printed=rates["printed"], Lowest=100 * rates["ci_low"], Highest=100 * rates["ci_high"])
+    caption = "Printed effective win rates (%), and the range that the printed rates of the two systems allow."
+    return Table(out.assign(Fits=rates["fits"]), "printed_wins", caption, {"Printed": 0, "Lowest": 1, "Highest": 1})
+
+
+def said(rates: pd.DataFrame, names: DisplayNames) -> Prose:
+    """How many printed effective win rates the printed rates allow, by the way of counting ties."""
+    if rates.empty:
+        return Prose("")
+    neither = ~rates.groupby(["system", "system_b", "label"])["fits"].any()
+    lost = [f"{pair_title(names, a, b)}, {names.name('dimension', x)}" for a, b, x in neither.index[neither]]
+    fits = rates.groupby("ties")["fits"].sum().astype(int).to_dict()
+    return Prose(_PHRASES.say("effective_said", fits=fits, n=len(neither), lost=lost))
+
+
+def views(rates: pd.DataFrame, names: DisplayNames) -> Section:
+    """`table` and `said`."""
+    yield FromPrint(table(rates, names))
+    yield said(rates, names)
