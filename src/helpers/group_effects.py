@@ -6,12 +6,10 @@ from itertools import combinations
 
 import pandas as pd
 
-from compendium.papers import group_effects as of_paper
-from compendium.papers import printed_effects
-from compendium.published import numbers
 from judgebook.annotations.summary import in_scope, with_means
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.views import Section
+from judgebook.project import has_package
 from judgebook.questions.groups import analysis
 from judgebook.questions.groups.analysis import comparable
 from judgebook.questions.groups.effects import MANY_PAIRS, MOST_RESAMPLES, n_pairs
@@ -20,6 +18,11 @@ from judgebook.questions.performance.arrangement import best_first
 from judgebook.statistics import Sampling
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results, collect
+
+if has_package("compendium"):
+    from compendium.papers import group_effects as of_paper
+    from compendium.papers import printed_effects
+    from compendium.published import numbers
 
 
 class Page(GroupSections):
@@ -54,7 +57,7 @@ class Page(GroupSections):
         )
         for name, frame in of_pairs.items():
             self.run.frame(frame, name)
-        if self.study.group_effects.paper:
+        if has_package("compendium") and self.study.group_effects.paper:
             self.results = collect(self.results, self._of_paper(self.study.group_effects.paper))
         self.run.save_results(self.results)
 
@@ -101,12 +104,14 @@ class Page(GroupSections):
 
     def findings(self) -> Section:
         yield from super().findings()
-        if self.study.simulate:
+        if has_package("compendium") and self.study.simulate:
             level = self.study.bootstrap.confidence
             yield of_paper.recovered(self.results, self.names, self.study.simulate, level)
 
     def paper(self) -> Section:
-        yield from of_paper.views(self.results, self.run, self.names)
+        if has_package("compendium"):
+            yield from of_paper.views(self.results, self.run, self.names)
 
     def printed_effects(self) -> Section:
-        yield from printed_effects.views(self.study.group_effects)
+        if has_package("compendium"):
+            yield from printed_effects.views(self.study.group_effects)

@@ -2,12 +2,11 @@
 
 import pandas as pd
 
-from compendium.papers import metric_correlation as printed
-from compendium.published import comparison, verdicts
 from judgebook.annotations.summary import with_directions, with_means
 from judgebook.display.names import display_names
 from judgebook.display.page import Section
 from judgebook.display.views import without_direction, without_means
+from judgebook.project import has_package
 from judgebook.questions.metrics import analysis, text_metrics
 from judgebook.questions.metrics.page import MetricSections
 from judgebook.questions.performance.arrangement import best_first
@@ -15,6 +14,10 @@ from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.study.labels import METHODS
 from judgebook.study.results import collect
+
+if has_package("compendium"):
+    from compendium.papers import metric_correlation as printed
+    from compendium.published import comparison, verdicts
 
 
 class Page(MetricSections):
@@ -64,6 +67,8 @@ class Page(MetricSections):
         yield without_direction(analysis.rated(self.read, self.study.metrics.corpora), self.labels)
 
     def paper(self) -> Section:
+        if not has_package("compendium"):
+            return
         cells = verdicts.beside(self.results, self.run.key, self.run.notebook).drop(columns=["ci_low", "ci_high"])
         if len(cells):
             self.run.frame(cells, "cells")

@@ -2,16 +2,19 @@
 
 import pandas as pd
 
-from compendium.papers import moderation as printed
-from compendium.papers import moderation_tables
-from compendium.published import calibrated, numbers
 from judgebook.display.names import display_names
 from judgebook.display.views import FromPrint, Section
+from judgebook.project import has_package
 from judgebook.questions.metrics import text_metrics
 from judgebook.questions.moderation import analysis, preferences, tables
 from judgebook.questions.moderation.page import ModerationSections
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.study.results import collect
+
+if has_package("compendium"):
+    from compendium.papers import moderation as printed
+    from compendium.papers import moderation_tables
+    from compendium.published import calibrated, numbers
 
 
 class Page(ModerationSections):
@@ -24,7 +27,7 @@ class Page(ModerationSections):
         self.both = both = preferences.outcomes(judged["better"], judged["unrelated"])
         replies = preferences.replies(self.dialogues, both, section.reference_system)
         overlap, _ = text_metrics.compute(replies, analysis.METRICS)
-        self.printed = numbers.load(section.paper) if section.paper else None
+        self.printed = numbers.load(section.paper) if has_package("compendium") and section.paper else None
         self.metrics = {metric: text_metrics.METRICS[metric].title for metric in analysis.METRICS}
         results = self.analysed(
             analysis.analyse,
@@ -60,4 +63,5 @@ class Page(ModerationSections):
             yield FromPrint(moderation_tables.views(self.printed, self.names))
 
     def paper(self) -> Section:
-        yield calibrated.views(self.results, self.run)
+        if has_package("compendium"):
+            yield calibrated.views(self.results, self.run)

@@ -1,10 +1,13 @@
 """Notebook 01: what passes the pilot?"""
 
-from compendium.published import comparison
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
+from judgebook.project import has_package
 from judgebook.questions.collection import analysis, figures, findings, tables
 from judgebook.questions.performance.arrangement import best_first
+
+if has_package("compendium"):
+    from compendium.published import comparison
 
 
 class Page(NotebookPage):
@@ -45,4 +48,5 @@ class Page(NotebookPage):
         yield tables.quiz(self.results, self.names, {label.id: label.title for label in self.labels})
 
     def paper(self) -> Section:
-        yield comparison.views(self.results, self.run)
+        if has_package("compendium"):
+            yield comparison.views(self.results, self.run)

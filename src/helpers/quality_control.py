@@ -5,15 +5,18 @@ from functools import cached_property
 
 import pandas as pd
 
-from compendium.papers import quality_control as of_paper
-from compendium.published import verdicts
 from judgebook.display.names import display_names
 from judgebook.display.views import Plot, Section
+from judgebook.project import has_package
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.quality_control import analysis, figures, tables, worker_pairs, worker_summary, worker_tests
 from judgebook.questions.quality_control.crowd import crowd
 from judgebook.questions.quality_control.page import QualityControlSections
 from judgebook.study.results import collect
+
+if has_package("compendium"):
+    from compendium.papers import quality_control as of_paper
+    from compendium.published import verdicts
 
 
 class Page(QualityControlSections):
@@ -61,7 +64,7 @@ class Page(QualityControlSections):
 
     @cached_property
     def printed(self) -> Mapping[tuple[str, str, str], float]:
-        return of_paper.printed_changes(self.cells, self.people)
+        return of_paper.printed_changes(self.cells, self.people) if has_package("compendium") else {}
 
     def p_values(self, workers: pd.DataFrame) -> Plot:
         """Distribution of workers' p-values. workers : corpus, p, passed."""
@@ -77,5 +80,6 @@ class Page(QualityControlSections):
         self.run.save_results(self.results)
 
     def paper(self) -> Section:
-        yield of_paper.tables(self.cells, self.names)
+        if has_package("compendium"):
+            yield of_paper.tables(self.cells, self.names)
         yield from super().paper()

@@ -2,15 +2,12 @@
 
 import pandas as pd
 
-from compendium.papers import sensitivity as printed
-from compendium.published import numbers
-from compendium.simulation import recovery
-from compendium.simulation.truth import truth
 from judgebook.annotations.families import adjust_rows
 from judgebook.annotations.summary import with_means
 from judgebook.display.names import display_names
 from judgebook.display.page import Section
 from judgebook.display.views import Prose, without_means
+from judgebook.project import has_package
 from judgebook.questions.performance.arrangement import in_order
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
@@ -21,6 +18,12 @@ from judgebook.questions.sensitivity.page import SensitivitySections
 from judgebook.questions.sensitivity.shown import who
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results, collect, mark_primary
+
+if has_package("compendium"):
+    from compendium.papers import sensitivity as printed
+    from compendium.published import numbers
+    from compendium.simulation import recovery
+    from compendium.simulation.truth import truth
 
 
 class Page(SensitivitySections):
@@ -79,13 +82,13 @@ class Page(SensitivitySections):
 
     def pairs(self) -> Section:
         yield from super().pairs()
-        if self.study.simulate:
+        if has_package("compendium") and self.study.simulate:
             yield Prose(recovery.of_sensitivity(self.shown, truth(self.study.simulate)))
 
     def paper(self) -> Section:
         """Printed counts and those of this study; nothing where the YAML names no printed table."""
         published = self.options.published
-        if published is None:
+        if published is None or not has_package("compendium"):
             return
         size = numbers.load(published.paper).set_index("row")["value"]["downsampled_conversations_per_bot"]
         of_paper = numbers.load(published.paper, published.element)

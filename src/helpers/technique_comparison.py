@@ -2,21 +2,23 @@
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from compendium.papers import effective_rates, technique_rates
 from helpers.win_rates import by_pair
 from helpers.working_time import ratings
 from judgebook.display.names import display_names
 from judgebook.display.views import Section
+from judgebook.project import has_package
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.techniques import analysis, hours, messages, sittings, turn_marks
 from judgebook.questions.techniques.page import TechniqueSections
 from judgebook.questions.techniques.question import Technique
 from judgebook.study.results import collect, where
+
+if has_package("compendium"):
+    from compendium.papers import effective_rates, technique_rates
 
 
 class Page(TechniqueSections):
@@ -41,13 +43,14 @@ class Page(TechniqueSections):
             run_seed=self.study.seeds.permute,
             sampling=self.sampling,
         )
-        self.printed = effective_rates.printed(options)
         self.results = collect(
             judged,
             messages.counts(checks, options.checks),
             messages.effects(every, checks, labels, self.sampling),
-            self.printed.drop(columns=["printed", "fits"]),
         )
+        if has_package("compendium"):
+            self.printed = effective_rates.printed(options)
+            self.results = collect(self.results, self.printed.drop(columns=["printed", "fits"]))
         self.run.save_results(self.results)
         kinds = self.turned.titles(self.data, labels, options)
         names = display_names(
@@ -93,17 +96,6 @@ class Page(TechniqueSections):
         conversations = [len(side[["dialogue", "dialogue_b"]].drop_duplicates()) for side in sides]
         return samples, float(np.mean([len(x) / n for x, n in zip(samples, conversations, strict=True)]))
 
-    def with_overall(self, chunks: list[dict[str, Any]]) -> pd.DataFrame:
-        """Rows of `chunk_sd` with their means over labels, where there are several."""
-        minutes, few = self.study.techniques.chunk_minutes, "fewer than two full parts"
-        rows = pd.DataFrame(chunks, columns=None if chunks else ["label", "estimate"]).assign(note=few)
-        if len(set(rows["label"])) > 1:
-            key = ["technique", "corpus", "group", "system", "system_b", "of"]
-            means = rows.groupby(key, sort=False, as_index=False).agg(estimate=("estimate", "mean"), n=("n", "sum"))
-            means = means.assign(label=sittings.OVERALL, note=f"{few} of every label")
-            rows = pd.concat([rows, means], ignore_index=True)
-        return rows.assign(note=rows["note"].where(rows["estimate"].isna(), None), minutes=minutes)
-
     def save(self, statistic: str, rows: pd.DataFrame) -> None:
         """Store estimates as published. rows : one each, with what it is of."""
         if len(rows) and "technique" in rows:
@@ -114,7 +106,9 @@ class Page(TechniqueSections):
         self.run.save_results(self.results)
 
     def from_print(self) -> Section:
-        yield from effective_rates.views(self.printed, self.names)
+        if has_package("compendium"):
+            yield from effective_rates.views(self.printed, self.names)
 
     def paper(self) -> Section:
-        yield from technique_rates.beside(self.results, self.run)
+        if has_package("compendium"):
+            yield from technique_rates.beside(self.results, self.run)

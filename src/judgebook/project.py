@@ -8,6 +8,7 @@ it work in any folder, whose `params/` has their own YAMLs.
 from __future__ import annotations
 
 import os
+import sys
 import tomllib
 from functools import cache
 from importlib.metadata import entry_points
@@ -37,7 +38,15 @@ def packages() -> dict[str, Path]:
         names |= {*declared.get(PACKAGES, {}).values()}
     specs = {name: find_spec(name) for name in sorted(names)}
     found = {name: spec.submodule_search_locations for name, spec in specs.items() if spec is not None}
-    return {"judgebook": PACKAGE} | {name: Path(folders[0]) for name, folders in found.items() if folders}
+    out = {"judgebook": PACKAGE} | {name: Path(folders[0]) for name, folders in found.items() if folders}
+    for path in out.values():
+        sys.audit("judgebook.package", str(path))
+    return out
+
+
+def has_package(name: str) -> bool:
+    """Whether that package adds to this one here."""
+    return name in packages()
 
 
 def folder() -> Path:

@@ -10,6 +10,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import FromPrint, Prose, Section, Table
 from judgebook.questions.techniques.question import Techniques
+from judgebook.questions.techniques.tables import TIES as TITLES
 from judgebook.questions.techniques.tables import pair_title
 
 _PHRASES = Phrases(__package__)
@@ -78,7 +79,7 @@ def table(rates: pd.DataFrame, names: DisplayNames) -> Table | None:
     """Printed effective win rates and the ranges that printed rates of systems allow. rates : `printed`."""
     if rates.empty:
         return None
-    out = pd.DataFrame({"Dimension": rates["label"].map(names.titles["dimension"]), "Ties": rates["ties"].map(TIES)})
+    out = pd.DataFrame({"Dimension": rates["label"].map(names.titles["dimension"]), "Ties": rates["ties"].map(TITLES)})
     out.insert(0, "Pair", [pair_title(names, *p) for p in zip(rates["system"], rates["system_b"], strict=True)])
     out = out.assign(Printed=rates["printed"], Lowest=100 * rates["ci_low"], Highest=100 * rates["ci_high"])
     caption = "Printed effective win rates (%), and the range that the printed rates of the two systems allow."

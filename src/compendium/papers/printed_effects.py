@@ -159,15 +159,15 @@ def _closest(rows: pd.DataFrame) -> dict[str, Any]:
 
 def printed_claims(numbers: pd.DataFrame, paper: str, objective: Sequence[str]) -> Prose:
     """What the paper's printed numbers say of its claims and recommendations, for groups that are not public, too."""
-    facts = facts(numbers, paper, objective)
-    facts |= {"methods": [title(paper, m) for m in facts["methods"]], "odd": title(paper, facts["odd"])}
-    facts["objective"] = [
+    found = facts(numbers, paper, objective)
+    found |= {"methods": [title(paper, m) for m in found["methods"]], "odd": title(paper, found["odd"])}
+    found["objective"] = [
         {"method": title(paper, row["method"]), "label": title(paper, row["label"]), "open": row["open"]}
         | {"pair": " / ".join(title(paper, g) for g in row["pair"])}
-        for row in facts["objective"]
+        for row in found["objective"]
     ]
-    facts["judged"] = [row | {"method": title(paper, row["method"])} for row in facts["judged"]]
-    return Prose(_PHRASES.say("printed_claims", large=f"{LARGE:g}", **facts))
+    found["judged"] = [row | {"method": title(paper, row["method"])} for row in found["judged"]]
+    return Prose(_PHRASES.say("printed_claims", large=f"{LARGE:g}", **found))
 
 
 def printed_pairs(numbers: pd.DataFrame, paper: str) -> Iterator[Table]:
