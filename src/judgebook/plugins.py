@@ -111,7 +111,7 @@ def here() -> dict[str, Extra]:
 def of_others() -> dict[str, Extra]:
     """Name -> extra, of other distributions. All that is installed is looked through: this takes a moment."""
     points = entry_points(group=GROUP)
-    ours = tuple(project.packages())
+    ours = {*project.packages(), *(point.value for point in entry_points(group=project.PACKAGES))}
     return {point.name: point.load() for point in points if point.module.partition(".")[0] not in ours}
 
 

@@ -51,8 +51,8 @@ _OTHERS = ("annotations", "index", "search")
 Parts = dict[str, str | None]
 #: the node that analyses a notebook ahead of the first page
 ANALYSIS = "analysis of {}"
-#: where what the analyses gave may be kept, by module
-QUESTIONS = "judgebook.questions."
+#: where what the analyses gave may be kept, by module: questions, and packages that add to this one
+KEPT = ("judgebook.questions.", *(f"{name}." for name, path in project.packages().items() if path != project.PACKAGE))
 #: in the scratch folder, the first page as it is where the run is stopped before the rest is computed, followed by the
 #: digest of the page as it is meanwhile
 STOPPED = "stopped-"
@@ -147,7 +147,7 @@ class StudyNodes:
         done, failed = self.executed(name), self.executed(f"{name}.failed")
         allowed = tuple(closure(self.facts(name).imports, self.cache))
         with self.cache.moment():
-            code = {module: digest(self.code(module)) for module in allowed if module.startswith(QUESTIONS)}
+            code = {module: digest(self.code(module)) for module in allowed if module.startswith(KEPT)}
         return worker.NotebookJob(name, dag.file(name, self.folder), values, allowed, done, failed, self.work, code)
 
     def only_drawn(self, name: str, parts: Parts) -> bool:
