@@ -14,7 +14,7 @@ from judgebook.pipeline import dag
 from judgebook.report.prose import slug
 from judgebook.study import params
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 EVERY = [(paper, e) for paper, found in elements.load().items() for e in found]
 ALL = sorted({place for _, e in EVERY for place in e.where})
 DOCS, PLACES = ([p for p in ALL if p.startswith("docs/") == there] for there in (True, False))

@@ -20,7 +20,7 @@ from judgebook.questions.agreement.alpha import alpha_intervals
 from judgebook.questions.agreement.coincidences import patterns
 from judgebook.study.sections.data import Simulate
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SPEC = Simulate()
 TRUTH = simulate.population(SPEC)
 

@@ -16,7 +16,7 @@ from judgebook.study import params
 from judgebook.study.params import ParamsError
 from judgebook.study.sections.data import Simulate
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SMALL = Simulate(n_sessions=30, n_interactors=8, n_surge=10)
 
 
