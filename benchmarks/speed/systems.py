@@ -4,49 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import combinations
 
 import numpy as np
-from scipy import stats
 
 from speed import Case, Peer, close
-
-
-def many_tests() -> Case:
-    """Four systems with 100 dialogues each, two of a session; marks per dialogue are counts."""
-    from judgebook.questions.sensitivity import contrasts, panels
-
-    rng, n_draws, size = np.random.default_rng(5), 1_000, 32
-    system, labels = np.repeat(np.arange(4), 100), [f"label{i}" for i in range(40)]
-    total = rng.binomial(15, 0.1 + 0.02 * system[:, None], (400, 40)).astype(float)
-    data = panels.Panel(
-        "behavior", labels, list("abcd"), np.full((400, 40), 15.0), total, total, system, np.full(400, -1),
-        "turn", "dialogue",
-    )  # fmt: skip
-
-    def ours() -> np.ndarray:
-        """(draws, pairs, labels) p-values."""
-        keys = np.random.default_rng(1).random((n_draws, 4, 100))
-        weights = (keys <= np.partition(keys, size - 1)[:, :, size - 1 : size]).reshape(n_draws, 400)
-        return contrasts.draw_p_values(data, "student", weights)[0]
-
-    def theirs() -> np.ndarray:
-        """(pairs, draws, labels) p-values: all draws and labels of a pair in one call."""
-        rng = np.random.default_rng(1)
-        drawn = np.stack([rng.permuted(np.tile(np.arange(100), (n_draws, 1)), axis=1)[:, :size] for _ in range(4)])
-        drawn += 100 * np.arange(4)[:, None, None]
-        pairs = combinations(range(4), 2)
-        return np.stack([stats.ttest_ind(total[drawn[a]], total[drawn[b]], axis=1).pvalue for a, b in pairs])
-
-    def agrees(ours: np.ndarray, p: np.ndarray) -> bool:
-        """Both find about as many pairs."""
-        return bool(abs((ours < 0.05).mean() / (p < 0.05).mean() - 1) < 0.1)
-
-    return Case(
-        "t tests of 40 labels and 6 pairs of systems in 1,000 draws",
-        ours,
-        [Peer("scipy.stats.ttest_ind, all draws and labels at once", theirs, agrees)],
-    )
 
 
 def _votes(m: int, n: int) -> np.ndarray:
@@ -170,6 +131,6 @@ def clustered_errors() -> Case:
 
 
 CASES = (
-    *(many_tests, clustered_errors),
+    clustered_errors,
     *(partial(strengths, 59, 8_931), partial(strengths, 250, 1_000_000)),
 )

@@ -1,10 +1,20 @@
 """Notebook 01: what passes the pilot?"""
 
-from judgebook.display.names import display_names
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from judgebook.display.grid_plots import grid_figure, interval_keys, intervals
+from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.project import has_package
-from judgebook.questions.collection import analysis, figures, findings, tables
+from judgebook.questions.collection import analysis, figures, findings, pilot, screening, tables
 from judgebook.questions.performance.arrangement import best_first
+from judgebook.study.labels import METHODS
+from judgebook.study.results import collect
 
 if has_package("compendium"):
     from compendium.published import comparison
@@ -15,34 +25,45 @@ class Page(NotebookPage):
         super().__init__("01_pilot", study, run_id, n_resamples=n_resamples, seed=seed)
         annotations, attempts = self.run.read("annotations"), self.run.read("screening")
         self.names = best_first(display_names(self.study, annotations, attempts), self.run)
-        self.confidence = self.study.bootstrap.confidence
-        self.results = self.analysed(
-            analysis.pilots,
-            annotations,
-            attempts,
-            self.labels,
-            self.study.pilot,
-            sampling=self.sampling,
-        )
+        self.level, rule = self.study.bootstrap.confidence, self.study.pilot
+        self.ratings, tried = pilot.rated(annotations, rule.label), screening.verdicts(attempts, rule)
+        any_pilot = annotations["corpus"].str.fullmatch(pilot.BOT_PILOT).any()
+        self.least = pilot.least_mean(rule.least, rule.label, self.labels) if any_pilot else np.nan
+        self.marks = pilot.marks(annotations, self.labels, tried[tried["passed"]])
+        self.tried, self.rule = screening.each_way(tried), screening.in_words(rule)
+        of = annotations, attempts, self.labels, rule
+        self.results = self.analysed(analysis.pilots, *of, sampling=self.sampling)
         self.run.save_results(self.results)
 
-    def findings(self) -> Section:
-        yield findings.pilots(self.results, self.names, simulated=self.run.simulated)
+    def save(self, statistic: str, rows: pd.DataFrame, **keys: object) -> None:
+        """Store what was computed as published, a row each. keys : what tells these rows from others."""
+        level = rows["method"].map(lambda method: METHODS[method].unit) if "method" in rows else "annotator"
+        unit = {"resample_unit": level} if "ci_kind" in rows else {}
+        self.results = collect(self.results, rows.assign(statistic=statistic, level=level, **(unit | keys)))
+        self.run.save_results(self.results)
 
-    def systems(self) -> Section:
-        if len(self.results["mean"]):
-            yield figures.systems(self.results, self.names)
+    def who(self, rows: pd.DataFrame) -> list[str]:
+        """Display names of those who judged. rows : with `group`, and `scope` where some had passed the training."""
+        if "scope" not in rows:
+            return [self.names.name("group", group) for group in rows["group"]]
+        return [tables.annotators(g, s, self.names) for g, s in zip(rows["group"], rows["scope"], strict=True)]
+
+    def findings(self) -> Section:
+        yield findings.pilots(self.results, self.names, least=self.least, simulated=self.run.simulated)
+
+    def other_raters(self) -> Section:
+        if len(self.results.select("mean", interval="annotator")):
+            yield figures.systems(self.results, self.names, self.least)
             yield tables.systems(self.results, self.names)
 
-    def agreement(self) -> Section:
-        if len(self.results["alpha"]):
+    def other_dialogues(self) -> Section:
+        if len(self.results.select("alpha", resample="dialogue")):
             yield figures.agreement(self.results, self.names)
-            yield tables.agreement(self.results, self.names, self.confidence)
+            yield tables.agreement(self.results, self.names, self.level)
 
-    def screening(self) -> Section:
+    def all_tasks(self) -> Section:
         if len(self.results["screening_pass_rate"]):
-            yield figures.screening(self.results, self.names)
-            yield tables.pass_rates(self.results, self.names, self.study.pilot)
+            yield tables.pass_rates(self.results, self.names)
 
     def quiz(self) -> Section:
         yield tables.quiz(self.results, self.names, {label.id: label.title for label in self.labels})
@@ -50,3 +71,17 @@ class Page(NotebookPage):
     def paper(self) -> Section:
         if has_package("compendium"):
             yield comparison.views(self.results, self.run)
+
+
+def points(
+    rows: pd.DataFrame, names: DisplayNames, block: pd.Series, who: Sequence[str], most: int = 40, **options: Any
+) -> Figure:
+    """Estimates with intervals: a row for each of `block`, in the colour of who judged, and a panel for each method.
+
+    rows : results. most : blocks that are drawn, the first. options : of `grid_figure`.
+    """
+    several = "method" in rows and len(set(rows["method"])) > 1
+    panel = [names.name("method", method) for method in rows["method"]] if several else ""
+    drawn = rows.assign(panel=panel, block=block, hue=list(who))
+    drawn = drawn[drawn["block"].isin(drawn["block"].unique()[:most])]
+    return grid_figure(drawn, intervals, names=names, keys=interval_keys(names.ci, None, drawn), **options)

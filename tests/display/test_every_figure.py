@@ -19,7 +19,6 @@ from fixtures.made_results import Size, cases, made
 from judgebook.display.views import Plot
 from judgebook.questions.agreement import figures as agreement
 from judgebook.questions.collection import figures as collection
-from judgebook.questions.collection.tables import SHOWN
 from judgebook.questions.over_time import figures as over_time
 from judgebook.questions.performance import figures as performance
 from judgebook.questions.performance import leaderboard, leading
@@ -110,11 +109,7 @@ def of_collection(size: Size) -> Iterator[Plot]:
     total = shares.groupby(["method", "label"])["estimate"].transform("sum")
     alpha = made("alpha", size, low=-0.1, high=0.9, resample=["dialogue", "item"])
     alpha = alpha[alpha["label"] == "quality"].drop_duplicates(["group", "resample"])
-    tasks = ["uninterpretable", "antisocial", "personal_information", "empathy"]
-    passed = made("screening_pass_rate", size, task=tasks, by=SHOWN["by"], tries=SHOWN["tries"])
-    passed = passed.assign(of=SHOWN["of"]).drop_duplicates(["group", "task"])
     results = collect(
-        passed.assign(method=None, label=None),
         made("coverage", size, odd=False, kind="human", times=[1, 2]),
         shares.assign(estimate=shares["estimate"] / total),
         pd.concat([alpha.assign(corpus=f"pilot_{i}") for i in (1, 2)]),
@@ -123,7 +118,6 @@ def of_collection(size: Size) -> Iterator[Plot]:
     yield from collection.coverage(results, names)
     yield collection.scores(results, names, {"human": "People"})
     yield from flat(collection.agreement(results, names))
-    yield collection.screening(results, names)
     rng = np.random.default_rng(2)
     cells = results["unit_minutes"][["corpus", "group", "method"]]
     for n in (5, 60):
@@ -142,9 +136,7 @@ def of_collection(size: Size) -> Iterator[Plot]:
 def of_pilots(size: Size) -> Iterator[Plot]:
     means = made("mean", size, of="system", low=1, high=5, interval=["annotator", "independent"])
     means = means[(means["label"] == "quality") & (means["method"] == "dialogue_likert")]
-    yield from flat(
-        collection.systems(collect(means, made("pilot_passed", size, of="system", least=3.0).head(1)), size.names)
-    )
+    yield collection.systems(collect(means), size.names, least=3.0)
 
 
 def of_validity(size: Size) -> Iterator[Plot]:

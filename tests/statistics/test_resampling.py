@@ -136,6 +136,11 @@ def test_counted_patterns_have_the_exact_jackknife_of_the_units():
     assert (found.low, found.high) == pytest.approx((whole.low, whole.high), abs=1.01 / 46)
 
 
+def two_way(n, m, statistic, n_resamples):
+    found = rs.replicate_two_way(n, m, statistic, rng=rng(), unit="both", n_resamples=n_resamples)
+    return found.intervals(0.95, "percentile")
+
+
 @pytest.mark.parametrize("chunk", [1, 37])
 def test_results_do_not_depend_on_chunking(monkeypatch, chunk):
     rows = with_ones(np.random.default_rng(6).integers(0, 5, 30))
@@ -148,7 +153,7 @@ def test_results_do_not_depend_on_chunking(monkeypatch, chunk):
             rs.bootstrap_sums(rows, mean, unit="turn", rng=rng(), counts=counts, n_resamples=300),
             rs.bootstrap_sums([rows, rows[:9]], lambda a, b: mean(a) - mean(b), unit="x", rng=rng(), n_resamples=300),
             rs.bootstrap_weights(30, lambda w: w @ rows[:, 0], unit="turn", rng=rng(), n_resamples=300),
-            rs.bootstrap_two_way(30, 2, lambda w, v: np.einsum("kn,nr,kr->k", w, rows, v), rng=rng(), n_resamples=300),
+            *two_way(30, 2, lambda w, v: np.einsum("kn,nr,kr->k", w, rows, v), n_resamples=300),
         ]
 
     whole = everything()
@@ -241,9 +246,7 @@ def test_two_way_variance_of_a_crossed_mean():
     r = np.random.default_rng(8)
     n, m = 60, 40
     x = r.normal(size=(n, 1)) + r.normal(size=(1, m)) + r.normal(size=(n, m))
-    found = rs.bootstrap_two_way(
-        n, m, lambda w, v: np.einsum("kn,nr,kr->k", w, x, v) / (n * m), rng=rng(), n_resamples=4000
-    )
+    (found,) = two_way(n, m, lambda w, v: np.einsum("kn,nr,kr->k", w, x, v) / (n * m), n_resamples=4000)
     rows, columns = x.mean(1), x.mean(0)
     rest = x - rows[:, None] - columns + x.mean()
     expected = rows.var() / n + columns.var() / m + rest.var() / (n * m)

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import matplotlib.pyplot as plt
 import pandas as pd
 
 from compendium.atlas import direct, facts, tables, values
 from compendium.atlas.declared import About, AtlasError
 from judgebook import __version__
+from judgebook.pipeline import dag
 from judgebook.pipeline.audit import computing
 from judgebook.sources import build, joining, places, registry
 from judgebook.study import params, results, store
 from judgebook.study.params import Study
 from judgebook.study.results import Results
 from judgebook.summary import evidence
+
+#: notebooks of whose results those are needed that their cells compute
+AS_PUBLISHED = ("02_collection_stats", "05_sensitivity")
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,8 @@ def rows(name: str, about: About) -> Rows:
         if failed:
             raise AtlasError(f"{name}: an analysis failed\n" + "\n".join(failed))
         reasons = {row.name: row.reason for row in notebooks if row.state != computing.COMPUTED}
+        for notebook in {*AS_PUBLISHED} - {*reasons}:
+            _run_cells(notebook, nodes.parameters(notebook) | {"run_id": computing.RUN_ID})
         key = nodes.study.key
         read = evidence.read(key, reasons, computed=False)
         study = facts.study_row(read, about) | provenance(nodes.study, path)
@@ -48,6 +57,21 @@ def rows(name: str, about: About) -> Rows:
         stored, tests = {**_stored(key, reasons), **direct.computed(read)}, direct.tests(read)
         found = values.rows(stored, evidence.parts(read), about.runs, tests)
         return Rows(pd.DataFrame([study]), labels, values.complete(found, labels, reasons))
+
+
+def _run_cells(notebook: str, parameters: Mapping[str, Any]) -> None:
+    """Compute and store what was published, as the cells of a notebook do; nothing is shown."""
+    cells = json.loads(dag.file(notebook).read_text(encoding="utf-8"))["cells"]
+    first, opening, *rest = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    names: dict[str, Any] = {}
+    exec(first, names)
+    names |= parameters
+    exec(opening, names)
+    names["show"] = lambda *views: None
+    for cell in rest:
+        if not cell.startswith("show(page."):
+            exec(cell, names)
+    plt.close("all")
 
 
 def _stored(study: str, reasons: Mapping[str, str]) -> Mapping[str, Results]:

@@ -8,10 +8,9 @@ Intervals
     Interval                   an estimate with its interval, its unit, and the reason where there is none
     bootstrap_sums             BCa interval of what depends on the data through sums: a rate, a difference of means
     bootstrap_weights          BCa interval of anything else, from how often each unit is drawn
-    bootstrap_two_way          items and annotators both resampled
     ratio_interval             BCa interval of a share or mean: sums over sums
     replicate_sums             the resampled values behind `bootstrap_sums`
-    replicate_two_way          the resampled values behind `bootstrap_two_way`
+    replicate_two_way          the resampled values where items and annotators are both resampled
     replicate_weights          the resampled values behind `bootstrap_weights`
     Replicates                 what intervals are made from
     Sampling                   how often, at which level, from which seed
@@ -23,11 +22,7 @@ Intervals
 Tests
     permutation_test           of any statistic, from a function that rearranges the data
     sign_flip_test             of a mean difference of pairs
-    blocked_permutation        of a difference of two systems within sessions
     Permutation                what these return
-    sign_flip_saddlepoint      `sign_flip_test` without drawing
-    blocked_saddlepoint        `blocked_permutation` without drawing
-    coin_cdf, coin_ppf         of the number of heads, for sign tests
     adjust_p_values            Holm, Benjamini-Hochberg, Benjamini-Yekutieli
     simultaneous_t             critical t of all pairs at once (Sidak)
 
@@ -102,18 +97,16 @@ if TYPE_CHECKING:
     from judgebook.statistics.multiplicity import adjust_p_values, simultaneous_t
     from judgebook.statistics.ordinal_mixed import OrdinalMixedFit, fit_ordinal_mixed
     from judgebook.statistics.parallel import run_tasks
-    from judgebook.statistics.permutation import Permutation, blocked_permutation, permutation_test, sign_flip_test
+    from judgebook.statistics.permutation import Permutation, permutation_test, sign_flip_test
     from judgebook.statistics.reml import LinearMixedFit, fit_linear_mixed
     from judgebook.statistics.resampling import (
         bootstrap_sums,
-        bootstrap_two_way,
         bootstrap_weights,
         ratio_interval,
         replicate_sums,
         replicate_two_way,
         replicate_weights,
     )
-    from judgebook.statistics.saddlepoint import blocked_saddlepoint, coin_cdf, coin_ppf, sign_flip_saddlepoint
     from judgebook.statistics.sequences import confidence_sequence
     from judgebook.statistics.subset_stability import best_subset_losses
     from judgebook.statistics.subsets import Fitness, all_r2, backward_elimination, best_of_each_size
@@ -133,13 +126,12 @@ _MODULES = {
     "multiplicity": ["adjust_p_values", "simultaneous_t"],
     "ordinal_mixed": ["OrdinalMixedFit", "fit_ordinal_mixed"],
     "parallel": ["run_tasks"],
-    "permutation": ["Permutation", "blocked_permutation", "permutation_test", "sign_flip_test"],
+    "permutation": ["Permutation", "permutation_test", "sign_flip_test"],
     "reml": ["LinearMixedFit", "fit_linear_mixed"],
     "resampling": [
-        *("bootstrap_sums", "bootstrap_two_way", "bootstrap_weights", "ratio_interval"),
+        *("bootstrap_sums", "bootstrap_weights", "ratio_interval"),
         *("replicate_sums", "replicate_two_way", "replicate_weights"),
     ],
-    "saddlepoint": ["blocked_saddlepoint", "coin_cdf", "coin_ppf", "sign_flip_saddlepoint"],
     "sequences": ["confidence_sequence"],
     "subset_stability": ["best_subset_losses"],
     "subsets": ["Fitness", "all_r2", "backward_elimination", "best_of_each_size"],
@@ -162,16 +154,11 @@ __all__ = [
     "backward_elimination",
     "best_of_each_size",
     "best_subset_losses",
-    "blocked_permutation",
-    "blocked_saddlepoint",
     "bootstrap_sums",
-    "bootstrap_two_way",
     "bootstrap_weights",
     "clustered_covariance",
     "clustered_se",
     "clustered_variances",
-    "coin_cdf",
-    "coin_ppf",
     "confidence_sequence",
     "correlate",
     "effective_number",
@@ -196,7 +183,6 @@ __all__ = [
     "replicate_weights",
     "rounded",
     "run_tasks",
-    "sign_flip_saddlepoint",
     "sign_flip_test",
     "simultaneous_t",
     "spearman_interval",

@@ -10,11 +10,8 @@ and it keeps its level on average, not in every case.
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -158,124 +155,6 @@ def _signed_sums(signs: np.ndarray, values: np.ndarray) -> np.ndarray:
     for eight, code in zip(padded.reshape(-1, 8, *values.shape[1:]), signs.T, strict=True):
         total += (table @ eight)[code]
     return total
-
-
-def blocked_permutation(
-    values: np.ndarray,
-    systems: np.ndarray,
-    blocks: np.ndarray,
-    *,
-    rng: np.random.Generator,
-    n_permutations: int = 10_000,
-) -> Permutation:
-    """Two-sided permutation test of the difference between two systems: values are exchanged within blocks only.
-
-    Parameters
-    ----------
-    values : (n,) array, or (n, m) for m variables of the same units, which are rearranged together
-        Say, one number per dialogue; finite.
-    systems : (n,) array
-        Which of two systems produced the unit.
-    blocks : (n,) array
-        Within what the null makes units exchangeable: the session. A block of one unit carries no information.
-
-    Returns
-    -------
-    Permutation of the difference a - b (systems a < b) within blocks: least squares with an effect for each block; with
-    one unit of each in a block, the mean difference, and then the test equals `sign_flip_test`.
-
-    Examples
-    --------
-    >>> scores, system = np.array([1.0, 2.0, 3.0, 6.0, 5.0, 9.0]), np.repeat([0, 1], 3)
-    >>> test = blocked_permutation(scores, system, np.zeros(6), rng=np.random.default_rng(0))
-    >>> round(float(test.observed), 3), float(test.p_value), test.exact
-    (-4.667, 0.1, True)
-    """
-    y = np.asarray(values, dtype=float)
-    names, system = np.unique(np.asarray(systems), return_inverse=True)
-    block = np.unique(np.asarray(blocks), return_inverse=True)[1]
-    if not (len(y) == len(system) == len(block)) or not np.all(np.isfinite(y)):
-        raise ValueError("values, systems, blocks: expected the same length, and finite values")
-    if len(names) != 2:
-        raise ValueError(f"systems: expected two, found {names.tolist()}")
-    order = np.argsort(block, kind="stable")
-    exchange = _Exchange(y[order].reshape(len(y), -1), system[order] == 0, block[order])
-
-    def statistic(chosen: np.ndarray) -> np.ndarray:
-        return exchange.difference(chosen).reshape(len(chosen), *y.shape[1:])
-
-    def permute(rng: np.random.Generator, k: int) -> np.ndarray:
-        # sorting block number plus a fraction leaves blocks in place and shuffles within them
-        parts = [np.argsort(exchange.block + rng.random((size, len(y))), axis=1) for size in _sizes(k, 8 * len(y))]
-        return np.concatenate([statistic(exchange.first[index]) for index in parts])
-
-    sides = list(zip(exchange.size.tolist(), exchange.count.astype(int).tolist(), strict=True))
-    exact = statistic(_all_choices(tuple(sides)).astype(float)) if _number(sides) <= EXACT_LIMIT else None
-    observed = statistic(exchange.first[None])[0]
-    return permutation_test(observed, permute, rng=rng, n_permutations=n_permutations, exact=exact)
-
-
-class _Exchange:
-    """Units of two systems in blocks, and what an arrangement of the systems among them says.
-
-    Attributes
-    ----------
-    residual : (n, m), values less their block's mean, in the order of blocks; 0 in a block with a single system.
-    first : (n,) 1 for units of the first system. block : (n,). size, count : (blocks,) units, and those of the first.
-    total : sum of the squared centred indicators of the first system.
-
-    An arrangement is (k, n) of 0 and 1: which units are of the first system.
-    """
-
-    def __init__(self, y: np.ndarray, first: np.ndarray, block: np.ndarray):
-        self.first, self.block = first.astype(float), block
-        self.size, self.count = np.bincount(block), np.bincount(block, first)
-        self.share = self.count / self.size
-        self.mixed = (self.share > 0) & (self.share < 1)
-        if not self.mixed.any():
-            raise ValueError("blocks: expected one that holds two systems, found none: there is nothing to exchange")
-        self.total = float(np.sum(self.count * (1 - self.share)))
-        above = _above_first(y, block)
-        starts = np.r_[0, np.cumsum(self.size)[:-1]]
-        centred = above - (np.add.reduceat(above, starts, axis=0) / self.size[:, None])[block]
-        self.residual = np.where(self.mixed[block][:, None], centred, 0.0)
-
-    def difference(self, chosen: np.ndarray) -> np.ndarray:
-        """(k, m) least-squares difference of the systems, with an effect for each block."""
-        return chosen @ self.residual / self.total
-
-
-def _above_first(y: np.ndarray, block: np.ndarray) -> np.ndarray:
-    """Values (n, ...), sorted by block, less the first of their block, which changes no difference within blocks.
-
-    What is the same in a block is then exactly 0, not the rounding error of a weighted sum, which would be compared
-    with rounding errors.
-    """
-    start = y[np.flatnonzero(np.diff(block, prepend=-1))][block]
-    return np.where(np.abs(y - start) <= 1e-12 * np.abs(start), 0.0, y - start)
-
-
-def _number(sides: list[tuple[int, int]]) -> float:
-    number = 1.0
-    for n, k in sides:
-        number *= math.comb(n, k) if n < 1000 or min(k, n - k) < 3 else math.inf
-        if number > 1e300:
-            return math.inf
-    return number
-
-
-@lru_cache(maxsize=64)
-def _all_choices(sides: tuple[tuple[int, int], ...]) -> np.ndarray:
-    """(arrangements, n) which units are of the first system; kept, because many pairs of systems have the same."""
-    options = []
-    for n, k in sides:
-        chosen = np.zeros((math.comb(n, k), n), dtype=bool)
-        np.put_along_axis(chosen, np.array(list(itertools.combinations(range(n), k)), dtype=int), True, axis=1)
-        options.append(chosen)
-    out = options[0]
-    for chosen in options[1:]:
-        out = np.hstack([np.repeat(out, len(chosen), axis=0), np.tile(chosen, (len(out), 1))])
-    return out
 
 
 def _sizes(k: int, width: int) -> list[int]:

@@ -6,7 +6,7 @@ Which function to use depends on the statistic:
 - `bootstrap_sums`: it depends on the data through sums over units (a rate, alpha, a difference of means). One row per
   unit, or one row per distinct pattern with `counts`, so that the cost does not grow with the number of units;
 - `bootstrap_weights`: anything else, given how often each unit is drawn (a rank correlation, a regression);
-- `bootstrap_two_way`: items and annotators are both samples.
+- `replicate_two_way`: items and annotators are both samples.
 
 Each sample, and each stratum of it, draws from a stream of its own in the order of the resamples. Results therefore do
 not depend on how the work is cut into chunks nor on how many workers share it. Memory is bounded by CHUNK.
@@ -176,34 +176,6 @@ def replicate_weights(
     return _replicates([_Multiplicities(n, rng.spawn(1)[0], width)], statistic, unit, n_resamples, jackknife)
 
 
-def bootstrap_two_way(
-    n_items: int,
-    n_annotators: int,
-    statistic: Statistic,
-    *,
-    rng: np.random.Generator,
-    unit: str = "item and annotator",
-    strata: np.ndarray | None = None,
-    n_resamples: int = 10_000,
-    confidence: float = 0.95,
-    width: int = 0,
-) -> Interval | list[Interval]:
-    """Percentile interval when items and annotators are both resampled, independently of each other (Owen 2007).
-
-    `statistic` gets (k, n_items) and (k, n_annotators) arrays: how often each item and each annotator is drawn. A
-    judgement weighs as much as their product; where annotators are compared, copies of one annotator are no pair.
-    `strata`, (n_annotators,): annotators are resampled within them. `width` as in `bootstrap_weights`.
-
-    The variance is over- rather than underestimated (Owen 2007), so the interval is somewhat wide and not expanded.
-    There is no BCa: two crossed samples have no agreed jackknife.
-    """
-    replicates = replicate_two_way(
-        n_items, n_annotators, statistic, rng=rng, unit=unit, strata=strata, n_resamples=n_resamples, width=width
-    )
-    made = replicates.intervals(confidence, "percentile")
-    return made[0] if replicates.scalar else made
-
-
 def replicate_two_way(
     n_items: int,
     n_annotators: int,
@@ -215,7 +187,15 @@ def replicate_two_way(
     n_resamples: int = 10_000,
     width: int = 0,
 ) -> Replicates:
-    """The resampled values behind `bootstrap_two_way`, for callers that need more than an interval."""
+    """The resampled values when items and annotators are both resampled, independently of each other (Owen 2007).
+
+    `statistic` gets (k, n_items) and (k, n_annotators) arrays: how often each item and each annotator is drawn. A
+    judgement weighs as much as their product; where annotators are compared, copies of one annotator are no pair.
+    `strata`, (n_annotators,): annotators are resampled within them. `width` as in `bootstrap_weights`.
+
+    The variance is over- rather than underestimated (Owen 2007), so percentile intervals are somewhat wide and not
+    expanded. There is no BCa: two crossed samples have no agreed jackknife.
+    """
     items, annotators = rng.spawn(2)
     samples = [_Multiplicities(n_items, items, width), _Multiplicities(n_annotators, annotators, strata=strata)]
     return replace(_replicates(samples, statistic, unit, n_resamples, jackknife=False), n_samples=0)

@@ -1,19 +1,26 @@
-from dataclasses import replace
+from types import SimpleNamespace
 
 import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
 from fixtures.made_annotations import monte_carlo
+from fixtures.notebook_cells import as_published
+from fixtures.notebook_code import functions
 from scipy import stats
 
-from judgebook.questions.collection import pilot
+from compendium.simulation import study as simulate
+from helpers import items
+from judgebook.display.names import display_names
+from judgebook.display.views import Plot, Table
+from judgebook.questions.collection import analysis, pilot, screening
 from judgebook.questions.performance import rate_intervals
+from judgebook.sources import build
 from judgebook.statistics.intervals import Sampling, jackknife_t
+from judgebook.study import params
 from judgebook.study.labels import Label
-from judgebook.study.results import collect, fold
+from judgebook.study.results import collect
 
-FEW = Sampling(n_resamples=200, confidence=0.95, seed=1)
 LABELS = [
     Label("ignore", "behavior", "Ignore", (0, 1), task="transitions"),
     Label("redundant", "behavior", "Redundant", (0, 1), task="consistency"),
@@ -45,16 +52,16 @@ def alpha(frame):
     return krippendorff.alpha(reliability_data=wide.to_numpy(), level_of_measurement="ordinal", value_domain=[0, 1])
 
 
-def agreements(*args, **options):
-    return collect(pilot.agreements(*args, **options))
+def agreements(frame, labels, passed=None):
+    return collect(pilot.agreements(pilot.marks(frame, labels, passed)))
 
 
 def gains(found):
     return collect(pilot.gains(found["alpha"]))["alpha_gain"]
 
 
-def bots(*args, **options):
-    return collect(pilot.bots(*args, **options))
+def means(frame):
+    return collect(pilot.means(pilot.rated(frame, "quality")))
 
 
 def rows_of(found, group, resample="dialogue", scope=None):
@@ -66,7 +73,7 @@ def rows_of(found, group, resample="dialogue", scope=None):
 
 class TestAgreements:
     frame = marks(np.random.default_rng(1))
-    found = agreements(frame, LABELS, sampling=replace(FEW, n_resamples=300))
+    found = agreements(frame, LABELS)
 
     def test_alpha_over_all_labels_is_that_of_krippendorff(self):
         assert rows_of(self.found, "all")["estimate"] == pytest.approx(alpha(self.frame))
@@ -83,7 +90,7 @@ class TestAgreements:
         few = rows_of(self.found, "all", "annotator")
         assert few["note"] == "4 clusters (annotator) are too few for an interval; 5 are needed"
         frame = marks(np.random.default_rng(7), annotators=[f"u{i}" for i in range(5)])
-        row = rows_of(agreements(frame, LABELS, sampling=FEW), "u", "annotator")
+        row = rows_of(agreements(frame, LABELS), "u", "annotator")
         left = [alpha(frame[frame["annotator"] != a]) for a in sorted(set(frame["annotator"]))]
         expected = jackknife_t(alpha(frame), np.array(left), "annotator", bounded=False)
         assert (row["ci_low"], row["ci_high"]) == pytest.approx((expected.low, expected.high))
@@ -91,7 +98,7 @@ class TestAgreements:
     def test_labels_of_different_scales_are_not_combined(self):
         labels = [LABELS[0], Label("redundant", "behavior", "Redundant", (1, 5))]
         with pytest.raises(ValueError, match="annotation_pilot_1, behavior: only labels of one scale can be combined"):
-            agreements(self.frame, labels, sampling=FEW)
+            agreements(self.frame, labels)
 
 
 class TestScreened:
@@ -103,7 +110,7 @@ class TestScreened:
             "task": ["transitions", "transitions", "transitions", "consistency"],
         }
     )
-    found = agreements(frame, LABELS, passed, sampling=FEW)
+    found = agreements(frame, LABELS, passed)
 
     def test_only_tasks_that_the_annotator_passed_count(self):
         able = self.frame[(self.frame["label"] == "ignore") & (self.frame["annotator"] != "u4")]
@@ -126,7 +133,7 @@ class TestGains:
     def test_is_welch_of_the_two_jackknives(self):
         rng = np.random.default_rng(3)
         frames = [marks(rng, n, ("u1", "u2"), corpus=f"annotation_pilot_{i}") for i, n in ((2, 7), (10, 5))]
-        found = agreements(pd.concat(frames), LABELS, sampling=FEW)
+        found = agreements(pd.concat(frames), LABELS)
         row = gains(found).iloc[0]
         a, b = (found.select("alpha", corpus=f"annotation_pilot_{i}").iloc[0] for i in (2, 10))
         keys = (row["corpus"], row["against"], row["resample"])
@@ -138,19 +145,106 @@ class TestGains:
         assert stats.ttest_ind_from_stats(half, sd[1], 5, 0, sd[0], 7, equal_var=False).pvalue == pytest.approx(0.05)
 
 
+@pytest.fixture
+def cells():
+    sampling = SimpleNamespace(n_resamples=300, seed=1)
+    return SimpleNamespace(**functions("01_pilot", page=SimpleNamespace(level=0.95, sampling=sampling, least=3.0)))
+
+
+def of_cells(cells, frame):
+    """Alpha as published: over all labels, with an interval over turns and labels."""
+    return cells.agreement(items.by_people(pilot.marks(frame, LABELS).assign(group="all")))
+
+
 @pytest.mark.evidence
-def test_leaving_out_dialogues_covers_where_resampling_marks_does_not():
+def test_leaving_out_dialogues_covers_where_resampling_marks_does_not(cells):
     rng, people, runs = np.random.default_rng(5), ("u1", "u2", "u3", "u4"), 300
     truth = alpha(marks(rng, 1500, people, uneven=0.35))
     hits = {"dialogue": 0, "item": 0}
     for _ in range(runs):
         frame = marks(rng, 6, people, uneven=0.35)
-        found = list(pilot.agreements(frame, LABELS, sampling=replace(FEW, n_resamples=300)))
-        for unit in hits:
-            (row,) = (row for row in found if row["statistic"] == "alpha" and row["resample"] == unit)
+        found = {"dialogue": rows_of(agreements(frame, LABELS), "u"), "item": of_cells(cells, frame)}
+        for unit, row in found.items():
             hits[unit] += row["ci_low"] <= truth <= row["ci_high"]
     assert hits["dialogue"] / runs > 0.95 - monte_carlo(0.95, runs)
     assert hits["item"] / runs < 0.85
+
+
+class TestAsPublished:
+    """Cells of notebook 01 against kernels, another package and numbers by hand."""
+
+    def test_alpha_is_that_of_the_kernel_and_of_krippendorff(self, cells):
+        frame = marks(np.random.default_rng(1))
+        row = of_cells(cells, frame)
+        assert row["estimate"] == pytest.approx(rows_of(agreements(frame, LABELS), "all")["estimate"], abs=1e-9)
+        assert row["estimate"] == pytest.approx(alpha(frame), abs=1e-9)
+        assert (row["ci_kind"], row["n"], row["n_annotators"]) == ("bca", 96, 4)
+
+    def test_means_have_intervals_of_t(self, cells):
+        x = pd.Series([5, 4, 3, 4, 5, 2, 4, 4, 5.0])
+        row = cells.average(x)
+        low, high, _ = rate_intervals.student_t(x.to_numpy())
+        assert [row[c] for c in ("estimate", "ci_low", "ci_high")] == pytest.approx([x.mean(), low, high], abs=1e-9)
+        assert cells.average(x[:1])["note"] == rate_intervals.student_t(x[:1].to_numpy())[2]
+        assert cells.average(0 * x)["note"] == rate_intervals.student_t(0 * x.to_numpy())[2]
+        assert (cells.passes(3.0), cells.passes(2.9)) == (True, False)
+
+    def test_shares_have_intervals_of_wilson(self, cells):
+        for passed in ([True, True, False], [True], [False] * 4):
+            row = cells.share(pd.Series(passed))
+            expected = rate_intervals.wilson(sum(passed), len(passed))
+            assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected, abs=1e-9)
+            assert (row["estimate"], row["n"]) == (np.mean(passed), len(passed))
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """The page of the simulated study, and what the library computes of it."""
+    folder, study = tmp_path_factory.mktemp("raw"), params.load("demo")
+    simulate.write(study, folder / "demo")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COMPENDIUM_RAW", str(folder))
+        frames = build.build(study).frames
+    annotations, attempts, labels = frames["annotations"], frames["screening"], study.label_list()
+    tried, sampling = screening.verdicts(attempts, study.pilot), Sampling(n_resamples=100, confidence=0.95, seed=1)
+    page = {
+        "ratings": pilot.rated(annotations, "quality"),
+        "tried": screening.each_way(tried),
+        "rule": "",
+        "least": 3.0,
+    }
+    page["marks"] = pilot.marks(annotations, labels, tried[tried["passed"]])
+    page |= {"names": display_names(study, annotations, attempts), "level": 0.95, "sampling": sampling}
+    page["who"] = lambda rows: rows["group"].tolist()
+    return page, analysis.pilots(annotations, attempts, labels, study.pilot, sampling=sampling)
+
+
+@pytest.mark.verify
+def test_cells_of_the_simulated_study_are_kernels(demo):
+    page, kernel = demo
+    cells = as_published("01_pilot", **page)
+    for statistic, keys, by in (
+        ("mean", {"interval": "annotator"}, ["group", "system"]),
+        ("alpha", {"resample": "dialogue"}, ["corpus", "group", "scope"]),
+    ):
+        both = cells.saved[statistic].merge(kernel.select(statistic, **keys), on=by, suffixes=("", "_kernel"))
+        assert len(both) == len(cells.saved[statistic]) > 5
+        np.testing.assert_allclose(both["estimate"], both["estimate_kernel"], atol=1e-9)
+    rates = cells.saved["screening_pass_rate"]
+    ends = [rate_intervals.wilson(round(n * p), n) for n, p in zip(rates["n"], rates["estimate"], strict=True)]
+    np.testing.assert_allclose(rates[["ci_low", "ci_high"]], ends, atol=1e-9)
+    assert set(cells.saved["alpha"]["ci_kind"]) == {"bca"}
+
+
+@pytest.mark.verify
+def test_another_rule_and_another_coefficient_are_shown_and_stored_as_such(demo):
+    found = as_published("01_pilot", ("return mean >= page.least", "return mean >= 3.7"), **demo[0])
+    assert found.saved["pilot_passed"]["estimate"].sum() == 1
+    assert "1 of 6 pass the pilot" in [view.title for view in found.shown if isinstance(view, Plot)]
+    found = as_published("01_pilot", ('COEFFICIENT = "Krippendorff\'s alpha"', 'COEFFICIENT = "Agreement"'), **demo[0])
+    assert "alpha" not in found.saved
+    assert len(found.saved["published_coefficient"]) == 7
+    assert any(isinstance(view, Table) and "Agreement" in view.frame for view in found.shown)
 
 
 class TestBots:
@@ -165,28 +259,17 @@ class TestBots:
         first = self.frame(scores)
         second = self.frame([("a", "p9", 5), ("b", "p1", 2), ("b", "p2", 1)], "bot_pilot_2")
         second["dialogue"] += "x"
-        found = bots(pd.concat([first, second]), "quality", least=3.0)
-
-        def value(system, statistic, **keys):
-            return found.select(statistic, system=system, **keys).iloc[0]
-
+        found = means(pd.concat([first, second]))
+        row = found.select("mean", system="a", interval="annotator").iloc[0]
         x = np.array([5, 4, 3, 4, 5, 2, 4, 4, 5.0])
-        row = value("a", "mean", interval="independent")
-        assert row["estimate"] == pytest.approx(x.mean())
-        assert (row["ci_low"], row["ci_high"]) == pytest.approx(rate_intervals.student_t(x)[:2])
-        assert value("a", "count", what="dialogues")["estimate"] == 9
-        assert value("a", "count", what="annotators")["estimate"] == 7
-        assert value("a", "pilot_passed", least=3)["estimate"] == 1
-        assert value("b", "pilot_passed", least=3)["estimate"] == 0
+        assert (row["estimate"], row["n"], row["n_clusters"]) == (pytest.approx(x.mean()), 9, 7)
         who = np.array([*(i % 6 for i in range(8)), 9])
         left = np.array([x[who != w].mean() for w in np.unique(who)])
         expected = jackknife_t(x.mean(), left, "annotator", bounded=False)
-        people = value("a", "mean", interval="annotator")
-        assert (people["ci_low"], people["ci_high"]) == pytest.approx((expected.low, expected.high))
-        assert value("b", "mean", interval="annotator")["ci_kind"] == "not_estimable"
-        assert {c for rows in found.values() for c in rows["corpus"]} == {"bot_pilots"}
-        assert len(fold(found, study="x", notebook="01")) == 2 * 5
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx((expected.low, expected.high))
+        assert found.select("mean", system="b").iloc[0]["ci_kind"] == "not_estimable"
+        assert set(found["mean"]["corpus"]) == {"bot_pilots"}
 
     def test_equal_ratings_are_no_certainty(self):
-        found = bots(self.frame([("a", f"p{i}", 2) for i in range(9)]), "quality", least=3.0)
-        assert found["mean"]["ci_kind"].tolist() == ["not_estimable"] * 2
+        found = means(self.frame([("a", f"p{i}", 2) for i in range(9)]))
+        assert found["mean"]["ci_kind"].tolist() == ["not_estimable"]

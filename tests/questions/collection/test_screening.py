@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from judgebook.questions.collection import screening
+from judgebook.questions.collection.question import Pilot
 from judgebook.questions.performance import rate_intervals
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.results import collect
@@ -31,15 +32,15 @@ ROWS = [
     ("mtu_x", "A4", "knowledge", 3, 3, False),
     ("mtu_x", "A5", "knowledge", 3, None, None),  # not known
 ]
-RULE = {"deciding": 3, "below": {"antisocial": 2}, "other": 3}
+RULE = Pilot(deciding_dialogue=3, mistakes_below={"antisocial": 2}, other_tasks_below=3)
 
 
-def pass_rates(*args, **options):
-    return collect(screening.pass_rates(*args, **options))
+def pass_rates(verdicts, **options):
+    return collect(screening.pass_rates(screening.each_way(verdicts), **options))
 
 
 def test_verdicts_by_hand():
-    found = screening.verdicts(attempts(ROWS), **RULE).set_index(["annotator", "task"])
+    found = screening.verdicts(attempts(ROWS), RULE).set_index(["annotator", "task"])
     assert found["passed"].to_dict() == {
         ("A1", "antisocial"): True,
         ("A2", "antisocial"): True,
@@ -54,22 +55,22 @@ def test_verdicts_by_hand():
 
 
 class TestPassRates:
-    found = pass_rates(screening.verdicts(attempts(ROWS), **RULE), sampling=FEW)
+    found = pass_rates(screening.verdicts(attempts(ROWS), RULE), sampling=FEW)
 
     def row(self, group, **keys):
         rows = self.found.select("screening_pass_rate", group=group, **keys)
         assert len(rows) == 1
         return rows.iloc[0]
 
-    def test_by_task(self):
-        shown = {"by": "rule", "of": "tried", "tries": "any", "task": "antisocial"}
-        row = self.row("sur_x", **shown)
-        assert (row["estimate"], row["n"]) == (2 / 3, 3)
-        assert (row["ci_low"], row["ci_high"]) == rate_intervals.wilson(2, 3)
-        assert self.row("sur_x", **shown | {"tries": "first"})["estimate"] == 1 / 3
-        assert self.row("sur_x", **shown | {"of": "finished"})["estimate"] == 1
-        assert self.row("sur_x", **shown | {"by": "platform"})["estimate"] == 1  # A3 has no record
-        assert self.row("mtu_x", **shown | {"task": "knowledge"})["estimate"] == 0
+    def test_each_way_of_counting(self):
+        rows = screening.each_way(screening.verdicts(attempts(ROWS), RULE)).query("task == 'antisocial'")
+        share = rows.groupby(["by", "of", "tries"])["passed"].mean().to_dict()
+        assert share == {
+            ("rule", "tried", "any"): 2 / 3,
+            ("rule", "tried", "first"): 1 / 3,
+            ("rule", "finished", "any"): 1,
+            ("platform", "tried", "any"): 1,  # A3 has no record
+        }
 
     def test_over_all_tasks_people_are_the_clusters(self):
         row = self.row("sur_x", by="rule", of="tried", tries="any", task="all")
@@ -79,7 +80,7 @@ class TestPassRates:
 
 def test_many_people_are_resampled():
     rows = [("sur_x", f"A{i}", t, 3, int(i % 3 == 0) * 5, None) for i in range(90) for t in ("antisocial", "knowledge")]
-    found = pass_rates(screening.verdicts(attempts(rows), **RULE), sampling=replace(FEW, n_resamples=2000))
+    found = pass_rates(screening.verdicts(attempts(rows), RULE), sampling=replace(FEW, n_resamples=2000))
     row = found.select("screening_pass_rate", by="rule", of="tried", task="all", tries="any").iloc[0]
     assert (row["ci_kind"], row["estimate"], row["n"]) == ("bca", pytest.approx(2 / 3), 180)
     # both tasks of a person stand and fall together: as wide as 90 people, not 180 trials

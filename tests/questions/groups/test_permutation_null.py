@@ -8,13 +8,14 @@ from fixtures.made_annotations import comparisons, ratings, study
 
 from judgebook.questions.groups import effects
 from judgebook.questions.groups.permutation_null import permutation_null
-from judgebook.statistics.intervals import Sampling
 from judgebook.study.results import collect
 
 
 def difference(frame):
-    found = collect(effects.for_each_label(partial(effects.published, sampling=Sampling(100, 0.95, 0)), frame))
-    return found["group_difference"]["estimate"].item()
+    """The mean over pairs of systems, of the only label and pair of groups."""
+    (one,) = effects.label_scores(frame)
+    sums = effects.unit_sums(one.scores, np.zeros(len(one.scores)), one.groups, one.systems)[1]
+    return effects.over_pairs(sums, one.effect)[0, -1]
 
 
 def null(frame, **options):

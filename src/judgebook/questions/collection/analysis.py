@@ -51,7 +51,7 @@ def pilots(
     *,
     sampling: Sampling,
 ) -> Results:
-    """Notebook 01: ratings of systems in pilots, agreement of pilot annotators, and who passed the screening.
+    """Notebook 01, besides what was published: intervals that leave out people or dialogues, and who passed the quiz.
 
     Parameters
     ----------
@@ -59,23 +59,17 @@ def pilots(
         Columns of `schema.ANNOTATIONS` and `schema.SCREENING`.
     labels : sequence of Label
     section : Pilot
-        The rating and mean with which a system passes, and the mistakes with which an annotator does.
+        The rating with which a system passes, and the mistakes with which an annotator does.
     """
     confidence = sampling.confidence
-    verdicts = screening.verdicts(
-        attempts,
-        deciding=section.deciding_dialogue,
-        below=section.mistakes_below,
-        other=section.other_tasks_below,
-    )
-    rounds = collect(pilot.agreements(annotations, labels, verdicts[verdicts["passed"]], sampling=sampling))
-    rated = annotations["corpus"].str.fullmatch(pilot.BOT_PILOT)
-    least = pilot.least_mean(section.least, section.label, labels) if rated.any() else 0.0
+    who = screening.verdicts(attempts, section)
+    marks = pilot.marks(annotations, labels, who[who["passed"]])
+    rounds = collect(pilot.agreements(marks, confidence=confidence))
     return collect(
-        pilot.bots(annotations, section.label, least=least, confidence=confidence),
+        pilot.means(pilot.rated(annotations, section.label), confidence=confidence),
         Results({statistic: rows.assign(seed=sampling.seed) for statistic, rows in rounds.items()}),
         pilot.gains(rounds["alpha"], confidence),
-        screening.pass_rates(verdicts, sampling=sampling),
+        screening.pass_rates(screening.each_way(who), sampling=sampling),
         screening.quiz_pass_rates(annotations, section.quiz, confidence),
     )
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from judgebook import codes
-from judgebook.statistics.saddlepoint import coin_ppf
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.schema import Annotations
 
@@ -180,7 +180,7 @@ def _unit(method: str) -> str:
 def _median_interval(values: np.ndarray, confidence: float) -> tuple[float, float]:
     """The narrowest symmetric pair of order statistics that covers the median with at least this confidence."""
     n = len(values)
-    rank = int(coin_ppf((1 - confidence) / 2, n))
+    rank = int(stats.binom.ppf((1 - confidence) / 2, n, 0.5))
     if rank < 1:
         return np.nan, np.nan
     ordered = np.sort(values)

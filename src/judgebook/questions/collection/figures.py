@@ -14,11 +14,10 @@ from judgebook.codes import distinct
 from judgebook.display.grid_plots import grid_figure, interval_keys, intervals
 from judgebook.display.names import DisplayNames
 from judgebook.display.plots import HOLLOW, heatmap, share_figure
-from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
+from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
 from judgebook.display.text import Phrases, counted, listing, number, span, told
 from judgebook.display.views import Plot
-from judgebook.questions.collection.screening import ALL_TASKS
-from judgebook.questions.collection.tables import ROUND, annotators, pilot_number, row_titles, shown_rates, task_name
+from judgebook.questions.collection.tables import annotators, pilot_number, row_titles
 from judgebook.study.results import Results, where
 
 #: with fewer values than this all are drawn, and no box
@@ -103,38 +102,22 @@ def scores(results: Results, names: DisplayNames, kinds: Mapping[str, str]) -> P
 # 01
 
 
-def systems(results: Results, names: DisplayNames) -> Plot:
+def systems(results: Results, names: DisplayNames, least: float, most: int = 40) -> Plot:
     """Mean ratings in the pilots of systems, best first, and the least that passes. Intervals end with the scale."""
-    keys = ["group", "system"]
     rows = results.select("mean", interval="annotator").sort_values("estimate", ascending=False, kind="stable")
-    rows = rows.join(_light(results.select("mean", interval="independent"), keys), on=keys)
-    label, least = rows["label"].iloc[0], results["pilot_passed"]["least"].iloc[0]
-    declared = names.labels.get((rows["method"].iloc[0], label))
-    ends = ["ci_low", "ci_high", "light_low", "light_high"]
-    if declared:
-        rows[ends] = rows[ends].clip(*declared.scale)
-    rows = rows.assign(
-        panel=[names.name("group", g) for g in rows["group"]] if len(set(rows["group"])) > 1 else "",
-        block=[names.name("system", s) for s in rows["system"]],
-        hue="",
-    )
-    line = handle(f"minimum mean to pass ({least:g})", INK, "", linewidth=0.9, linestyle="--")
-    what = declared.title.lower() if declared else label
-    title = systems_title(rows, least)
-    rows, note = _highest(rows)
-    keys = [*interval_keys(f"{names.ci}, people left out", f"{names.ci}, conversations independent", rows), line]
-    fig = grid_figure(rows, intervals, names=names, xlabel=f"Mean rating of {what}", keys=keys)
-    for ax in fig.axes[: rows["panel"].nunique()]:
-        ax.axvline(least, color=INK, linewidth=0.9, linestyle="--", zorder=-1)
-        if declared:
-            low, high = declared.scale
-            ax.set_xlim(low - 0.03 * (high - low), high + 0.03 * (high - low))
+    label, title = rows["label"].iloc[0], systems_title(rows, least)
+    what, rows = names.name("label", label, rows["method"].iloc[0]).lower(), rows.head(most)
+    if declared := names.labels.get((rows["method"].iloc[0], label)):
+        rows = rows.assign(**rows[["ci_low", "ci_high"]].clip(*declared.scale))
+    rows = rows.assign(panel="", block=[names.name("system", s) for s in rows["system"]])
+    rows["hue"] = [names.name("group", g) for g in rows["group"]]
+    keys, named = interval_keys(f"{names.ci}, people left out", None, rows), f"minimum mean to pass ({least:g})"
+    axis = f"Mean rating of {what}"
+    fig = grid_figure(rows, intervals, names=names, xlabel=axis, keys=keys, reference=least, named=named)
     alt = f"Mean rating of {what} of {len(rows)} systems, {span(rows['estimate'])}, with CIs; {least:g} to pass."
     caption = f"Mean ratings of {what} in the pilots, by the people who talked to the systems, best first. Points:"
-    caption += f" means; thick lines: {names.ci} leaving out one person at a time; thin lines: {names.ci} as if"
-    caption += f" conversations were independent; {counted(rows['n'], 'conversations per system')}. Both are truncated"
-    caption += " at the ends of the scale."
-    caption += _hollow(rows) + note
+    caption += f" means; lines: {names.ci} leaving out one person at a time, truncated at the ends of the scale;"
+    caption += f" {counted(rows['n'], 'conversations per system')}.{_hollow(rows)}"
     return Plot(fig, "systems", alt, caption, title, f"Mean rating of {what}, by system")
 
 
@@ -145,50 +128,25 @@ def systems_title(rows: pd.DataFrame, least: float) -> str:
     return _PHRASES.say("systems_title", passed=int(passed.sum()), unsure=int(unsure.sum()), **facts)
 
 
-def _highest(rows: pd.DataFrame, most: int = 40) -> tuple[pd.DataFrame, str]:
-    """Of very many sorted rows those of the first and last systems, and what a caption says of that."""
-    order = list(dict.fromkeys(rows["system"]))
-    each = max(most // max(rows["group"].nunique(), 1), 4)
-    if len(order) <= each:
-        return rows, ""
-    drawn = [*order[: each // 2], *order[-(each // 2) :]]
-    note = f" Of {len(order)} systems the {each // 2} highest and {each // 2} lowest are drawn; all are in the table."
-    return rows[rows["system"].isin(drawn)], note
-
-
 def _hollow(rows: pd.DataFrame) -> str:
     return " Hollow: exact bound, or no CI available." if rows["ci_kind"].isin(HOLLOW).any() else ""
-
-
-def _light(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """The ends of the thin interval of `intervals`, by keys."""
-    return rows.set_index(keys)[["ci_low", "ci_high"]].set_axis(["light_low", "light_high"], axis=1)
 
 
 def agreement(results: Results, names: DisplayNames) -> Plot:
     """Alpha of each pilot of annotation, by who judged."""
     rows = results.select("alpha", resample="dialogue")
-    rows = rows.merge(_light(results.select("alpha", resample="item"), ROUND).reset_index(), on=ROUND, how="left")
     several = len(set(rows["method"])) > 1
     rows = rows.assign(
         panel=[names.name("method", m) if several else "" for m in rows["method"]],
         block="Pilot " + pilot_number(rows["corpus"]),
         hue=[annotators(g, s, names) for g, s in zip(rows["group"], rows["scope"], strict=True)],
     )
-    keys = interval_keys(f"{names.ci}, dialogues left out", f"{names.ci}, marks resampled", rows)
-    fig = grid_figure(
-        rows,
-        intervals,
-        names=names,
-        xlabel="Krippendorff's alpha",
-        reference=0.0,
-        named="agreement by chance",
-        keys=keys,
-    )
+    keys = interval_keys(f"{names.ci}, dialogues left out", None, rows)
+    name, line = "Krippendorff's alpha", "agreement by chance"
+    fig = grid_figure(rows, intervals, names=names, xlabel=name, keys=keys, reference=0.0, named=line)
     alt = f"Alpha over all labels in {rows['block'].nunique()} pilots, by kind of annotator, with CIs:"
-    caption = f"Krippendorff's alpha over all labels in each pilot, by who judged. Thick lines: {names.ci} leaving"
-    caption += f" out one dialogue at a time; thin lines: {names.ci} resampling single marks, as if turns were"
-    caption += f" independent; {counted(rows['n'], 'items')}."
+    caption = f"Krippendorff's alpha over all labels in each pilot, by who judged. Lines: {names.ci} leaving"
+    caption += f" out one dialogue at a time; {counted(rows['n'], 'items')}."
     alt = f"{alt} {span(rows['estimate'].dropna())}."
     title = gains_title(results["alpha_gain"])
     return Plot(fig, "agreement", alt, caption + _hollow(rows), title, "Krippendorff's alpha, by pilot and who judged")
@@ -198,22 +156,6 @@ def gains_title(rows: pd.DataFrame) -> str:
     """How many differences in alpha are significant. rows : `alpha_gain`."""
     clear = (rows["ci_low"] > 0) | (rows["ci_high"] < 0)
     return _PHRASES.say("gains_title", n=len(rows), clear=int(clear.sum()))
-
-
-def screening(results: Results, names: DisplayNames) -> Plot:
-    """Pass rates by task and workforce."""
-    rows = shown_rates(results, names)
-    hue = [names.name("group", g) for g in rows["group"]]
-    rows = rows.assign(panel="", block=rows["task"].map(task_name), hue=hue)
-    keys = interval_keys(names.ci, None, rows)
-    fig = grid_figure(rows, intervals, names=names, xlabel="Pass rate among those who tried", percent=True, keys=keys)
-    alt = "Share of people who passed the training for each task, with CIs, by workforce:"
-    alt += f" {listing(dict.fromkeys(hue))}, {percent_span(rows['estimate'])}."
-    caption = f"Share of those who tried the training for a task that passed it, by workforce. Lines: {names.ci} over"
-    caption += f" people; {counted(rows['n'], 'people')}."
-    title = _PHRASES.say("screening_title", every=list(where(rows, task=ALL_TASKS)["estimate"]))
-    unit = "Share of those who tried the training for a task that passed it, by workforce"
-    return Plot(fig, "screening", alt, caption + _hollow(rows), title, unit)
 
 
 # 02

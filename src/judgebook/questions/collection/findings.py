@@ -14,15 +14,7 @@ from judgebook.display.views import Prose
 from judgebook.questions.collection.costs import COLLECTION, TOGETHER, payment
 from judgebook.questions.collection.question import Costs
 from judgebook.questions.collection.screening import ALL_TASKS
-from judgebook.questions.collection.tables import (
-    KINDS,
-    annotators,
-    kind_names,
-    pilot_number,
-    row_titles,
-    shown_rates,
-    task_name,
-)
+from judgebook.questions.collection.tables import KINDS, SHOWN, annotators, kind_names, pilot_number, row_titles
 from judgebook.study.results import Results
 from judgebook.study.schema import ITEM, Annotations
 
@@ -61,9 +53,9 @@ def data_set(
     yield Prose(_PHRASES.say("coverage", shares=shares))
 
 
-def pilots(results: Results, names: DisplayNames, *, simulated: bool) -> Iterator[Prose]:
-    """Which systems pass, how many annotators do, and how alpha differs between pilots."""
-    systems, groups, gains = _systems(results, names), _screening(results, names), _gains(results, names)
+def pilots(results: Results, names: DisplayNames, *, least: float, simulated: bool) -> Iterator[Prose]:
+    """Which systems pass, how many annotators do, and how alpha differs between pilots. least : mean that passes."""
+    systems, groups, gains = _systems(results, names, least), _screening(results, names), _gains(results, names)
     yield Prose(_PHRASES.say("systems", **systems))
     yield Prose(_PHRASES.say("procedures", groups=groups, gains=gains))
     if systems["n"]:
@@ -73,17 +65,15 @@ def pilots(results: Results, names: DisplayNames, *, simulated: bool) -> Iterato
     yield Prose(_PHRASES.say("simulated") if simulated else "")
 
 
-def _systems(results: Results, names: DisplayNames) -> dict[str, Any]:
-    means = results.select("mean", interval="independent").sort_values("estimate", ascending=False, kind="stable")
+def _systems(results: Results, names: DisplayNames, least: float) -> dict[str, Any]:
+    means = results.select("mean", interval="annotator").sort_values("estimate", ascending=False, kind="stable")
     if means.empty:
         return {"n": 0}
-    least = results["pilot_passed"]["least"].iloc[0]
-    people = results.select("mean", interval="annotator")
     chosen = {
         "passed": means[means["estimate"] >= least],
         "failed": means[means["estimate"] < least],
-        "unsure": people[(people["ci_low"] < least) & (people["ci_high"] > least)],
-        "unknown": people[people["ci_low"].isna()],
+        "unsure": means[(means["ci_low"] < least) & (means["ci_high"] > least)],
+        "unknown": means[means["ci_low"].isna()],
     }
     facts = {key: [names.name("system", s) for s in rows["system"]] for key, rows in chosen.items()}
     return facts | {"n": len(means), "least": f"{least:g}", "label": means["label"].iloc[0]}
@@ -98,13 +88,8 @@ def _gains(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
 
 
 def _screening(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
-    out = []
-    for group, of_group in shown_rates(results, names).groupby("group", sort=False):
-        tasks = of_group[of_group["task"] != ALL_TASKS]
-        fewest = tasks.loc[tasks["estimate"].idxmin()]
-        facts = {"who": names.name("group", group), "every": of_group[of_group["task"] == ALL_TASKS].iloc[0].to_dict()}
-        out.append(facts | {"task": task_name(fewest["task"]).lower(), "fewest": fewest["estimate"]})
-    return out
+    rows = names.sort(results.select("screening_pass_rate", task=ALL_TASKS, **SHOWN))
+    return [{"who": names.name("group", row["group"]), "every": row} for row in rows.to_dict("records")]
 
 
 def collection(

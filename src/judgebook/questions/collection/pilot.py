@@ -1,12 +1,9 @@
-"""Which systems and procedures pass a pilot?
+"""How certain is what a pilot says?
 
-System pilots: the mean rating of each system by the people who talked to it (Finch et al. 2023, section 2, Table 1).
-Annotation pilots: Krippendorff's alpha over all labels combined, by kind of annotator, and for those who passed the
-training (appendix D, Table 8).
-
-Pilots are small. Their jackknife intervals leave out one dialogue, or one person, at a time and use Student's t. With
-six dialogues that differ in difficulty, coverage is 94% in simulation, but only half when single marks are resampled
-(`tests/questions/collection/test_pilot.py`).
+Notebook 01 computes in its cells what Finch et al. 2023 published: mean ratings of systems (Table 1), and alpha over
+all labels combined (Table 8). Pilots are small: here, jackknife intervals of both leave out one dialogue, or one
+person, at a time and use Student's t. With six dialogues that differ in difficulty, coverage is 94% in simulation, but
+only half when single marks are resampled (`tests/questions/collection/test_pilot.py`).
 """
 
 from __future__ import annotations
@@ -20,11 +17,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from judgebook.questions.agreement.alpha import alpha_intervals, alpha_of
-from judgebook.questions.agreement.coincidences import Patterns, patterns_long
+from judgebook.questions.agreement.alpha import alpha_of
+from judgebook.questions.agreement.coincidences import patterns_long
 from judgebook.questions.agreement.items import first_annotations
-from judgebook.questions.performance import rate_intervals
-from judgebook.statistics.intervals import Sampling, jackknife_t
+from judgebook.statistics.intervals import jackknife_t
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.schema import ITEM, Annotations
 
@@ -33,90 +29,71 @@ BOT_PILOT, ANNOTATION_PILOT = r"bot_pilot_\d+", r"annotation_pilot_\d+"
 BOTS = "bot_pilots"
 
 
-def bots(annotations: Annotations, label: str, *, least: float, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
-    """Mean rating of each system over all pilots of systems, and whether it passes.
-
-    Parameters
-    ----------
-    annotations : DataFrame
-        Ratings of whole dialogues in corpora `bot_pilot_1`, …; others are ignored.
-    label : str
-        The rating that counts.
-    least : float
-        The smallest mean that passes.
-
-    Returns
-    -------
-    Rows of corpus `bot_pilots`: `mean` with Student's t over dialogues (`interval` of `independent`, as published) and
-    with one person left out at a time (`interval` of `annotator`), `count` of dialogues and annotators, and
-    `pilot_passed` (1 or 0).
-    """
+def rated(annotations: Annotations, label: str) -> Annotations:
+    """Ratings of whole dialogues on a label in corpora `bot_pilot_1`, …"""
     rows = annotations[annotations["corpus"].str.fullmatch(BOT_PILOT) & annotations["turn"].isna()]
-    rows = rows[(rows["label"] == label) & rows["dialogue_b"].isna()]
-    for (method, group, system), of_system in rows.groupby(["method", "group", "system"], sort=False):
+    return rows[(rows["label"] == label) & rows["dialogue_b"].isna()]
+
+
+def means(ratings: Annotations, *, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
+    """Mean rating of each system over all pilots of systems, leaving out one person at a time.
+
+    ratings : from `rated`. Gives `mean` rows of corpus `bot_pilots`, `interval` of `annotator`.
+    """
+    for (method, group, system), of_system in ratings.groupby(["method", "group", "system"], sort=False):
         x, level = of_system["score"].to_numpy(float), METHODS[method].unit
-        mean, people = x.mean(), of_system.groupby("annotator")["score"].agg(["sum", "size"])
-        head = {"corpus": BOTS, "method": method, "label": label, "group": group, "system": system, "level": level}
-        head["n"] = len(of_system)
-        low, high, reason = rate_intervals.student_t(x, confidence)
-        ends = {"ci_low": low, "ci_high": high, "ci_kind": "not_estimable" if reason else "t", "note": reason or None}
-        row = head | {"statistic": "mean", "interval": "independent", "estimate": mean, "n_annotators": len(people)}
-        yield row | ends | {"resample_unit": level}
-        without = (x.sum() - people["sum"]) / (len(of_system) - people["size"]).replace(0, np.nan)
-        left_out = jackknife_t(mean, without.to_numpy(), "annotator", confidence, bounded=False).row()
+        people = of_system.groupby("annotator")["score"].agg(["sum", "size"])
+        row = {"corpus": BOTS, "method": method, "label": of_system["label"].iloc[0], "group": group, "system": system}
+        row |= {"level": level, "n": len(x), "statistic": "mean", "interval": "annotator"}
+        without = (x.sum() - people["sum"]) / (len(x) - people["size"]).replace(0, np.nan)
+        row |= jackknife_t(x.mean(), without.to_numpy(), "annotator", confidence, bounded=False).row()
         if np.ptp(x) == 0:  # no spread is no certainty
-            left_out |= ends
-        yield head | {"statistic": "mean", "interval": "annotator"} | left_out
-        for what, n in {"dialogues": of_system["dialogue"].nunique(), "annotators": len(people)}.items():
-            yield head | {"statistic": "count", "what": what, "estimate": n}
-        yield head | {"statistic": "pilot_passed", "least": least, "estimate": float(mean >= least)}
+            few = "fewer than two scores" if len(x) < 2 else "all scores are equal"
+            row |= {"ci_low": np.nan, "ci_high": np.nan, "ci_kind": "not_estimable", "note": few}
+        yield row
 
 
-def agreements(
-    annotations: Annotations,
-    labels: Iterable[Label],
-    passed: pd.DataFrame | None = None,
-    *,
-    sampling: Sampling,
-) -> Iterator[dict[str, Any]]:
+def marks(annotations: Annotations, labels: Iterable[Label], passed: pd.DataFrame | None = None) -> Annotations:
+    """Judgements of known people in corpora `annotation_pilot_1`, …, the group being the kind of annotator.
+
+    labels : give scale, level of measurement and task. passed : who passed the training, with columns corpus,
+    annotator, task. Three more columns: `scale`, `measurement`, and `passed`, whether the annotator had passed the
+    training for the task of the label. Raises ValueError for a label that is not declared and has no others like it.
+    """
+    rows = annotations[annotations["corpus"].str.fullmatch(ANNOTATION_PILOT)]
+    rows = rows[(rows["annotator_kind"] == "human") & rows["annotator_known"]]
+    by_key = _with_pilot_labels(rows, labels)
+    of = [by_key[key] for key in zip(rows["method"], rows["label"], strict=True)]
+    able = set() if passed is None else set(passed[["corpus", "annotator", "task"]].itertuples(index=False, name=None))
+    who = zip(rows["corpus"], rows["annotator"], (label.task for label in of), strict=True)
+    kinds = {"scale": [label.scale for label in of], "measurement": [label.level for label in of]}
+    return rows.assign(**kinds, passed=np.array([key in able for key in who], dtype=bool))
+
+
+def agreements(marks: Annotations, *, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
     """Alpha over all labels together in each pilot: of everybody, of each kind of annotator, of those who passed.
 
-    Parameters
-    ----------
-    annotations : DataFrame
-        Judgements of people in corpora `annotation_pilot_1`, …; others are ignored. The group is the kind of annotator.
-    labels : iterable of Label
-        Give level of measurement and task. The labels of a method must share a scale, or they cannot be combined.
-    passed : DataFrame, optional
-        Who passed the training: columns corpus, annotator, task. Where a pilot has any, alpha is given again for the
-        annotations made in tasks that their annotator had passed (`scope` of `screened`).
+    marks : from `marks`; the labels of a method must share a scale, or they cannot be combined. Where a pilot has any,
+    alpha is given again for the annotations made in tasks that their annotator had passed (`scope` of `screened`).
 
     Returns
     -------
-    Rows without a label: `alpha` by what is taken as independent (`resample` of `dialogue` or `annotator`: one left
-    out at a time; `item`: BCa bootstrap of turns and labels), `count` of dialogues, annotators and labels, and
+    Rows without a label: `alpha` by what is left out, one at a time (`resample` of `dialogue` or `annotator`), and
     `alpha_gain`. The group `all` combines kinds; kinds with one annotator have no row.
 
     Raises
     ------
     ValueError
-        Labels of one method have different scales, or a label is not declared and its scale cannot be inferred.
-
-    References
-    ----------
-    Finch, Finch and Choi 2023, Table 8.
+        Labels of one method have different scales.
     """
-    pilots = annotations[annotations["corpus"].str.fullmatch(ANNOTATION_PILOT)]
-    pilots = pilots[(pilots["annotator_kind"] == "human") & pilots["annotator_known"]]
-    pilot_labels = _with_pilot_labels(pilots, labels)
-    for cell, rows in _parts(pilots):
-        whole = _pooled(cell, rows, pilot_labels)
-        yield from whole.rows(None, sampling)
-        screened = _screened(rows, pilot_labels, passed)
+    for cell, rows in _parts(marks):
+        whole = _pooled(cell, rows)
+        yield from whole.rows(None, confidence)
+        screened = rows[rows["passed"]]
         if len(set(screened["annotator"])) > 1:
-            some = _pooled(cell, screened, pilot_labels)
-            yield from some.rows("screened", sampling)
-            yield _gain(whole, some, sampling.confidence)
+            some = _pooled(cell, screened)
+            yield from some.rows("screened", confidence)
+            yield _gain(whole, some, confidence)
 
 
 def _with_pilot_labels(pilots: pd.DataFrame, labels: Iterable[Label]) -> dict[tuple[str, str], Label]:
@@ -141,38 +118,25 @@ def _parts(pilots: Annotations) -> Iterator[tuple[dict[str, str], Annotations]]:
                 yield {"corpus": corpus, "group": group, "method": method}, part
 
 
-def _screened(rows: pd.DataFrame, labels: Mapping[tuple[str, str], Label], passed: pd.DataFrame | None) -> pd.DataFrame:
-    """The annotations made in tasks that their annotator had passed; none where the pilot had no training."""
-    if passed is None:
-        return rows.iloc[:0]
-    of_corpus = passed[passed["corpus"] == rows["corpus"].iloc[0]]
-    able = set(zip(of_corpus["annotator"], of_corpus["task"], strict=True))
-    task = [labels[key].task for key in zip(rows["method"], rows["label"], strict=True)]
-    return rows[[pair in able for pair in zip(rows["annotator"], task, strict=True)]]
-
-
 @dataclass(frozen=True)
 class _Pooled:
     """The judgements of one part of a pilot as items, whatever their label. judged : those of items judged twice."""
 
     cell: dict[str, str]
     level: str
-    chosen: pd.DataFrame
     judged: pd.DataFrame
 
     @property
     def mirrored(self) -> bool:
         return METHODS[self.cell["method"]].unit == "pair"
 
-    def _patterns(self, items: np.ndarray, scores: np.ndarray) -> Patterns:
-        items = pd.factorize(items)[0]
-        values = np.unique(np.r_[scores, -scores]) if self.mirrored else None
-        return patterns_long(items, scores, items.max() + 1, values)
-
     def _alpha(self, items: np.ndarray, scores: np.ndarray) -> float:
         if not len(items):
             return np.nan
-        return alpha_of(self._patterns(items, scores), self.level, mirrored=self.mirrored).estimate
+        items = pd.factorize(items)[0]
+        values = np.unique(np.r_[scores, -scores]) if self.mirrored else None
+        patterns = patterns_long(items, scores, items.max() + 1, values)
+        return alpha_of(patterns, self.level, mirrored=self.mirrored).estimate
 
     def alpha(self, frame: pd.DataFrame) -> float:
         return self._alpha(*_arrays(frame))
@@ -183,29 +147,14 @@ class _Pooled:
         others = (codes != i for i in range(len(values)))
         return np.array([self._alpha(items[rows], scores[rows]) for rows in others])
 
-    def rows(self, scope: str | None, sampling: Sampling) -> Iterator[dict[str, Any]]:
+    def rows(self, scope: str | None, confidence: float) -> Iterator[dict[str, Any]]:
         people = {"n": self.judged["item"].nunique(), "n_annotators": self.judged["annotator"].nunique()}
         head = {**self.cell, "level": METHODS[self.cell["method"]].unit, "kind": "human", "scope": scope}
         alpha = {**head, "statistic": "alpha", "measurement": self.level, "raters": "all"}
         estimate = self.alpha(self.judged)
         for unit in ("dialogue", "annotator"):
-            left_out = self.left_out(self.judged, unit)
-            interval = jackknife_t(estimate, left_out, unit, sampling.confidence, bounded=False)
+            interval = jackknife_t(estimate, self.left_out(self.judged, unit), unit, confidence, bounded=False)
             yield {**alpha, "resample": unit, **interval.row(), **people}
-        if len(self.judged):
-            intervals = alpha_intervals(
-                self._patterns(*_arrays(self.judged)),
-                self.level,
-                unit="item",
-                rng=sampling.stream("pilot", *self.cell.values(), str(scope)),
-                mirrored=self.mirrored,
-                n_resamples=sampling.n_resamples,
-                confidence=sampling.confidence,
-                only=["alpha"],
-            )
-            yield {**alpha, "resample": "item", **intervals["alpha"].row(), **people}
-        for what, column in {"dialogues": "dialogue", "annotators": "annotator", "labels": "label"}.items():
-            yield {**head, "statistic": "count", "what": what, "estimate": self.chosen[column].nunique(), **people}
 
 
 def _arrays(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -213,13 +162,13 @@ def _arrays(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     return frame["item"].to_numpy(), frame["score"].to_numpy(float)
 
 
-def _pooled(cell: dict[str, str], rows: Annotations, labels: Mapping[tuple[str, str], Label]) -> _Pooled:
-    used = {(label.scale, label.level) for label in (labels[cell["method"], name] for name in rows["label"].unique())}
+def _pooled(cell: dict[str, str], rows: Annotations) -> _Pooled:
+    used = set(zip(rows["scale"], rows["measurement"], strict=True))
     if len(used) > 1:
         raise ValueError(f"{cell['corpus']}, {cell['method']}: only labels of one scale can be combined, found {used}")
     chosen = first_annotations(rows, first=None)
     several = chosen.groupby("item")["annotator"].transform("nunique") > 1
-    return _Pooled(cell, used.pop()[1], chosen, chosen[several])
+    return _Pooled(cell, used.pop()[1], chosen[several])
 
 
 def _gain(whole: _Pooled, some: _Pooled, confidence: float) -> dict[str, Any]:

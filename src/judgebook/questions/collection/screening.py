@@ -10,13 +10,14 @@ conversation in which one answer is clearly better. They must choose it every ti
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from judgebook.questions.collection.question import Quiz
+from judgebook.display.text import listing
+from judgebook.questions.collection.question import Pilot, Quiz
 from judgebook.questions.performance import rate_intervals
 from judgebook.statistics.intervals import Interval, Sampling
 from judgebook.statistics.resampling import bootstrap_sums
@@ -42,19 +43,16 @@ def places(attempts: pd.DataFrame) -> pd.Series:
     return out
 
 
-def verdicts(
-    attempts: pd.DataFrame, *, deciding: int | Literal["all"], below: Mapping[str, int], other: int
-) -> pd.DataFrame:
+def verdicts(attempts: pd.DataFrame, rule: Pilot) -> pd.DataFrame:
     """Whether each person passed each task that they tried.
 
     Parameters
     ----------
     attempts : frame
         Columns of `schema.SCREENING`.
-    deciding : int or "all"
-        Which training dialogue decides; all: the mistakes of all dialogues of an attempt together.
-    below, other : dict, int
-        Fewer mistakes than `below[task]` pass, fewer than `other` where the task is not named.
+    rule : Pilot
+        Which training dialogue decides (`all`: the mistakes of all dialogues of an attempt together), and with fewer
+        than how many mistakes people pass.
 
     Returns
     -------
@@ -62,17 +60,25 @@ def verdicts(
     known), `passed` (in any attempt), `at_once` (in the first), `recorded` (what the platform noted in any attempt;
     missing where it noted nothing).
     """
-    if deciding == "all":
+    if rule.deciding_dialogue == "all":
         attempts, decides = _together(attempts), True
     else:
-        decides = places(attempts) == deciding
-    limit = attempts["task"].map(lambda task: below.get(task, other))
+        decides = places(attempts) == rule.deciding_dialogue
+    limit = attempts["task"].map(lambda task: rule.mistakes_below.get(task, rule.other_tasks_below))
     counted = decides & attempts["mistakes"].notna()
     passed = counted & (attempts["mistakes"] < limit).fillna(False).astype(bool)
     tries = attempts.assign(finished=counted, passed=passed, at_once=passed & (attempts["attempt"] == 0))
     out = tries.groupby(PERSON, sort=False)[["finished", "passed", "at_once"]].any()
     noted = attempts.dropna(subset="passed").groupby(PERSON)["passed"].any()
     return out.assign(recorded=noted.reindex(out.index)).reset_index()
+
+
+def in_words(rule: Pilot) -> str:
+    """`fewer than 3 turns marked wrongly in training dialogue 3 (2 in antisocial)`."""
+    fewer = listing(f"{n} in {task.replace('_', ' ')}" for task, n in rule.mistakes_below.items())
+    deciding = rule.deciding_dialogue
+    place = "all training dialogues" if deciding == "all" else f"training dialogue {deciding}"
+    return f"fewer than {rule.other_tasks_below} turns marked wrongly in {place}" + (f" ({fewer})" if fewer else "")
 
 
 def _together(attempts: pd.DataFrame) -> pd.DataFrame:
@@ -92,43 +98,36 @@ RATES = {
 }
 
 
-def pass_rates(tried: pd.DataFrame, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
-    """Share of the people who tried a task that passed it: `screening_pass_rate` rows by workforce and task.
+def each_way(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Who passed, in each way of counting: a row a person, task and way, with `passed`.
 
-    Parameters
-    ----------
-    tried : DataFrame
-        From `verdicts`.
-
-    Returns
-    -------
-    Rows with Wilson's interval, as people of one task are independent, and over all tasks (`task` of `all`) with people
-    resampled, because each tried several. The keys say what counts (`by` the paper's `rule`, or what the `platform`
-    recorded), among whom (`of` those who `tried` or `finished` the deciding dialogue) and in which `tries` (`any`, or
-    the `first`). What the platform recorded counts in any dialogue, as in the authors' code
+    verdicts : from `verdicts`. Columns say what counts (`by` the paper's `rule`, or what the `platform` recorded),
+    among whom (`of` those who `tried` or `finished` the deciding dialogue) and in which `tries` (`any`, or the
+    `first`). What the platform recorded counts in any dialogue, as in the authors' code
     (sfillwo/DialogueEval-AnnotatorImpact, `utilities/analysis.py`, commit 6908236).
     """
-    for (corpus, group), people in tried.groupby(["corpus", "group"], sort=False):
-        for (by, of, tries), (column, among) in RATES.items():
-            rows = (people if among is None else people[people[among]]).dropna(subset=column)
-            head = {"corpus": corpus, "group": group, "statistic": "screening_pass_rate", "level": "annotator"}
-            head |= {"by": by, "of": of, "tries": tries, "seed": sampling.seed}
-            for task, part in rows.groupby("task", sort=False):
-                passed, n = int(part[column].sum()), len(part)
-                low, high = rate_intervals.wilson(passed, n, sampling.confidence)
-                row = head | {"task": task, "estimate": passed / n, "ci_low": low, "ci_high": high, "n": n}
-                yield row | {"ci_kind": "wilson", "resample_unit": "annotator", "n_annotators": n}
-            if len(rows):
-                # the stream's name as it was when keys were stored as text, so that intervals stay the same
-                key = f"by={by};of={of};task={ALL_TASKS};tries={tries}"
-                share = _over_people(rows, column, sampling, sampling.stream("screening", corpus, group, key))
-                size = {"n": len(rows), "n_annotators": rows["annotator"].nunique()}
-                yield head | {"task": ALL_TASKS} | share | size
+    parts = []
+    for (by, of, tries), (column, among) in RATES.items():
+        rows = (verdicts if among is None else verdicts[verdicts[among]]).dropna(subset=column)
+        parts.append(rows[PERSON].assign(by=by, of=of, tries=tries, passed=rows[column].astype(bool)))
+    return pd.concat(parts, ignore_index=True)
 
 
-def _over_people(rows: pd.DataFrame, column: str, sampling: Sampling, rng: np.random.Generator) -> dict[str, Any]:
+def pass_rates(tried: pd.DataFrame, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
+    """Share passed of all tasks that people tried: `screening_pass_rate` rows by workforce (`task` of `all`), with
+    people resampled, because each tried several. tried : from `each_way`."""
+    for (corpus, group, by, of, tries), rows in tried.groupby(["corpus", "group", "by", "of", "tries"], sort=False):
+        head = {"corpus": corpus, "group": group, "statistic": "screening_pass_rate", "level": "annotator"}
+        head |= {"by": by, "of": of, "tries": tries, "task": ALL_TASKS, "seed": sampling.seed}
+        # the stream's name as it was when keys were stored as text, so that intervals stay the same
+        key = f"by={by};of={of};task={ALL_TASKS};tries={tries}"
+        share = _over_people(rows, sampling, sampling.stream("screening", corpus, group, key))
+        yield head | share | {"n": len(rows), "n_annotators": rows["annotator"].nunique()}
+
+
+def _over_people(rows: pd.DataFrame, sampling: Sampling, rng: np.random.Generator) -> dict[str, Any]:
     """The share over all tasks, with people resampled; a bound where few passed, or few did not."""
-    who = rows.assign(x=rows[column].astype(float)).groupby("annotator")["x"].agg(["size", "sum"]).to_numpy(float)
+    who = rows.assign(x=rows["passed"].astype(float)).groupby("annotator")["x"].agg(["size", "sum"]).to_numpy(float)
     n, passed = who.T
     if rare := rate_intervals.rare_interval(n, passed, passed, "annotator", sampling.confidence):
         return rare

@@ -10,9 +10,7 @@ from judgebook.display import cells, tables
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import listing, percent, plain
 from judgebook.display.views import Prose, Table
-from judgebook.questions.collection import screening
-from judgebook.questions.collection.pilot import BOTS
-from judgebook.questions.collection.question import Pilot
+from judgebook.questions.collection.screening import ALL_TASKS
 from judgebook.sources.accounts import physical, words
 from judgebook.study import schema
 from judgebook.study.definitions import definitions
@@ -204,22 +202,13 @@ def missing(annotations: Annotations) -> Iterator[Table | Prose]:
 
 
 def systems(results: Results, names: DisplayNames) -> Table:
-    """Table 1 of Finch et al. 2023: dialogues, people, mean rating with both intervals, and whether a system passes."""
-    keys = ["group", "system"]
-    means = results.select("mean", interval="independent")
-    means = means.sort_values("estimate", ascending=False, kind="stable").set_index(keys)
-    out = pd.DataFrame(index=means.index)
-    for what in ("dialogues", "annotators"):
-        counts = results.select("count", corpus=BOTS, what=what).set_index(keys)
-        out[what.capitalize()] = counts["estimate"].astype(int)
-    out["Mean, CI: dialogues independent"] = tables.intervals(means)
-    out["CI: one person left out"] = tables.intervals(results.select("mean", interval="annotator").set_index(keys))
-    passed = results["pilot_passed"].set_index(keys)
-    out["Passes"] = passed["estimate"].map({1.0: "yes", 0.0: "no"})
-    why = {"CI: one person left out": "All ratings are equal, or fewer than five people rated."}
-    caption = f"Mean rating of {means['label'].iloc[0]} in the pilots of systems, with two kinds of CI. A system"
-    caption += f" passes with a mean of at least {passed['least'].iloc[0]:g}."
-    return Table(names.named(out.reset_index()), "systems", caption, why=why)
+    """Mean ratings of the pilots of systems, leaving out people."""
+    rows = results.select("mean", interval="annotator").sort_values("estimate", ascending=False, kind="stable")
+    out = names.named(rows[["group", "system"]])
+    out["Dialogues"], out["Annotators"], out["Mean"] = rows["n"], rows["n_clusters"], tables.intervals(rows)
+    why = {"Mean": "All ratings are equal, or fewer than five people rated."}
+    caption = f"Mean rating of {rows['label'].iloc[0]} in the pilots of systems; CIs leave out one person at a time."
+    return Table(out, "systems", caption, why=why)
 
 
 def pilot_number(corpora: pd.Series) -> pd.Series:
@@ -234,62 +223,30 @@ def annotators(group: str, scope: object, names: DisplayNames) -> str:
 
 
 def agreement(results: Results, names: DisplayNames, confidence: float) -> Table:
-    """Table 8 of Finch et al. 2023, with three intervals of alpha."""
+    """Alpha of each pilot of annotation, leaving out dialogues or people."""
     rows = results.select("alpha", resample="dialogue")
     out = pd.DataFrame({"Pilot": pilot_number(rows["corpus"])})
     if len(set(rows["method"])) > 1:
         out["Method"] = [names.name("method", m) for m in rows["method"]]
     out["Judged by"] = [annotators(g, s, names) for g, s in zip(rows["group"], rows["scope"], strict=True)]
-    for what in ("dialogues", "annotators", "labels"):
-        out[what.capitalize()] = _beside(rows, results.select("count", what=what, kind="human"))["estimate"].astype(int)
     out["Items"], out["Alpha"] = rows["n"].astype(int), rows["estimate"]
     heads = {"dialogue": "CI: one dialogue left out", "annotator": "CI: one person left out"}
-    heads["item"] = "CI: turns and labels resampled"
     for unit, head in heads.items():
-        alphas = _beside(rows, results.select("alpha", resample=unit))
-        out[head] = cells.ranges(alphas[["ci_low", "ci_high"]], brackets=True)
-    why = dict.fromkeys([heads["dialogue"], heads["annotator"]], "Fewer than five, or alpha is undefined without one.")
-    why[heads["item"]] = "Annotators always agree, or marks are rare."
-    caption = f"Alpha over all labels in the annotation pilots, with three {percent(confidence)} CIs."
+        left_out = rows[ROUND].merge(results.select("alpha", resample=unit), on=ROUND, how="left").set_axis(rows.index)
+        out[head] = cells.ranges(left_out[["ci_low", "ci_high"]], brackets=True)
+    why = dict.fromkeys(heads.values(), "Fewer than five, or alpha is undefined without one.")
+    caption = f"Alpha over all labels in the annotation pilots, with two {percent(confidence)} CIs."
     return Table(out, "agreement", caption, why=why)
 
 
-def _beside(rows: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-    """The row of `others` that belongs to each of `rows`, with the index of `rows`."""
-    joined = rows[ROUND].merge(others, on=ROUND, how="left", validate="one_to_one")
-    return joined.set_axis(rows.index)
-
-
-def task_name(task: str) -> str:
-    """`personal_information` as a reader sees it."""
-    return "All tasks" if task == screening.ALL_TASKS else task.replace("_", " ").capitalize()
-
-
-def shown_rates(results: Results, names: DisplayNames) -> pd.DataFrame:
-    """The pass rates that are drawn, by task and workforce; all tasks last."""
-    rows = names.sort(results.select("screening_pass_rate", **SHOWN))
-    tasks = list(dict.fromkeys(results["screening_pass_rate"]["task"]))
-    tasks.sort(key=lambda task: task == screening.ALL_TASKS)
-    return rows.assign(place=rows["task"].map(tasks.index)).sort_values("place", kind="stable")
-
-
-def pass_rates(results: Results, names: DisplayNames, section: Pilot) -> Table:
-    """Percent that passed, by task and workforce, and over all tasks by each way of counting."""
-    rows = shown_rates(results, names)
-    groups = sorted(set(rows["group"]), key=lambda g: names.position("group", g))
-    lines = {task_name(task): part for task, part in rows.groupby("task", sort=False)}
-    every = results.select("screening_pass_rate", task=screening.ALL_TASKS)
-    lines |= {f"All tasks, {name}": where(every, **keys) for name, keys in OTHERWISE.items()}
-    wide = pd.DataFrame({name: _percents(part) for name, part in lines.items()}).T.reindex(columns=groups)
-    people = where(every, **SHOWN).set_index("group")["n_annotators"]
-    wide.loc["People"] = cells.numbers(people.reindex(groups), 0).to_numpy()
-    out = wide.rename(columns={g: names.name("group", g) for g in groups}).rename_axis("Task").reset_index()
-    limits = [f"fewer than {n} in {task_name(t).lower()}" for t, n in section.mistakes_below.items()]
-    limits.append(f"fewer than {section.other_tasks_below} in {'other' if limits else 'all'} tasks")
-    deciding = section.deciding_dialogue
-    place = "in all training items" if deciding == "all" else f"in training dialogue {deciding}"
-    caption = f"Percentage who passed: {listing(limits)} (turns marked wrongly {place}), with CI."
-    return Table(out, "screening", caption, why=dict.fromkeys(out.columns, "No attempts, or not recorded."))
+def pass_rates(results: Results, names: DisplayNames) -> Table:
+    """Percent passed of all tasks that people tried, by workforce and way of counting."""
+    every, ways = names.sort(results.select("screening_pass_rate", task=ALL_TASKS)), {"in any try": SHOWN, **OTHERWISE}
+    rows = pd.concat([where(every, **keys).assign(way=way.capitalize()) for way, keys in ways.items()])
+    out = pd.DataFrame({"Group": [names.name("group", g) for g in rows["group"]]}, index=rows.index)
+    out["Counted"], out["People"], out["Percent passed"] = rows["way"], rows["n_annotators"], _in_percent(rows)
+    caption = "Percentage of the tasks that people tried which they passed, with CIs over people."
+    return Table(out, "all_tasks", caption)
 
 
 def quiz(results: Results, names: DisplayNames, titles: Mapping[str, str]) -> Table | None:
@@ -312,10 +269,6 @@ def quiz(results: Results, names: DisplayNames, titles: Mapping[str, str]) -> Ta
 
 def _in_percent(rows: pd.DataFrame) -> pd.Series:
     return tables.intervals(100 * rows[["estimate", "ci_low", "ci_high"]], 0)
-
-
-def _percents(rows: pd.DataFrame) -> pd.Series:
-    return tables.intervals(100 * rows.set_index("group")[["estimate", "ci_low", "ci_high"]], 0)
 
 
 # 02

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import nan
 
 import numpy as np
 import pandas as pd
@@ -64,11 +63,6 @@ class Panel:
             return "sign"
         return "z" if self.marks else "student"
 
-    @property
-    def values(self) -> np.ndarray:
-        """(rows, labels): one value per row, missing where it was not judged."""
-        return np.where(self.n > 0, self.total / np.maximum(self.n, 1), nan)
-
     def rows_of(self, a: int, b: int) -> np.ndarray:
         """(rows,) which rows are of two systems; of comparisons, between the two."""
         if self.unit == "pair":
@@ -79,11 +73,6 @@ class Panel:
         """Some of the rows (boolean or indices; an index may be repeated)."""
         columns = ("n", "total", "squares", "system", "system_b")
         return replace(self, **{k: getattr(self, k)[rows] for k in columns})
-
-    def per_dialogue(self) -> Panel:
-        """The same with one value per row in place of its items."""
-        v, judged = np.nan_to_num(self.values), (self.n > 0).astype(float)
-        return replace(self, n=judged, total=v, squares=v**2, unit=self.row)
 
 
 def panel(values: DialogueValues, method: str, systems: list[str] | None = None) -> Panel:
