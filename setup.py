@@ -31,7 +31,8 @@ class BuildWithProject(build_py):
         if self.editable_mode:
             return super().run()
         built = Path(self.build_lib) / "judgebook"
-        shutil.rmtree(built, ignore_errors=True)  # of an earlier build, with modules that are gone
+        for package in (built, built.with_name("compendium")):  # of an earlier build, with modules that are gone
+            shutil.rmtree(package, ignore_errors=True)
         super().run()
         for name in carried():
             target = built / "carried" / name

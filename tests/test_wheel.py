@@ -46,7 +46,11 @@ def site(tmp_path_factory):
 @pytest.fixture(scope="module")
 def judgebook(site, tmp_path_factory):
     """The command, called in a folder of its own outside the checkout."""
-    folder = tmp_path_factory.mktemp("anywhere")
+    return command_of(site, tmp_path_factory.mktemp("anywhere"))
+
+
+def command_of(site, folder):
+    """What calls the command of an installation in `folder`, which has a file of data."""
     names = ("COMPENDIUM_OUT", "COMPENDIUM_FOLDER", "COMPENDIUM_COMMAND")
     environment = {k: v for k, v in os.environ.items() if k not in names} | {"PYTHONPATH": str(site)}
 
@@ -101,6 +105,18 @@ def test_a_project_is_made_of_what_the_wheel_holds(judgebook):
     assert "judgebook check example" in judgebook("init", "project")
     made = files(judgebook.folder / "project")
     assert {"params/example.yaml", "params/schema.json", "notebooks/20_good_scores.ipynb", ".gitignore"} <= made
+
+
+@pytest.mark.evidence
+def test_without_the_compendium_a_file_is_audited(site, tmp_path):
+    alone = shutil.copytree(site, tmp_path / "site")
+    shutil.rmtree(alone / "compendium")
+    (tmp_path / "anywhere").mkdir()
+    judgebook = command_of(alone, tmp_path / "anywhere")
+    assert "failed" not in judgebook("audit", "my.csv", "--yes", "--out", "audited")
+    assert [*(judgebook.folder / "audited").glob("data/processed/*/results/03_iaa.parquet")]
+    assert "91_consistency_audit" not in judgebook("--list")
+    assert "unknown command 'atlas'" in judgebook("atlas", code=2)
 
 
 @pytest.fixture

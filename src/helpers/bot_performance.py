@@ -5,16 +5,20 @@ import pandas as pd
 from judgebook.annotations.population import modelled, populations
 from judgebook.display.page import Section
 from judgebook.display.views import Prose, without_means
+from judgebook.project import has_package
 from judgebook.questions.agreement.findings import misled
 from judgebook.questions.agreement.population import misleading
 from judgebook.questions.performance import analysis, rates
 from judgebook.questions.performance.page import Sections
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
-from judgebook.simulation import recovery
-from judgebook.simulation.truth import truth
 from judgebook.study.labels import METHODS
 from judgebook.study.results import collect
+
+if has_package("compendium"):
+    from compendium.papers import bot_performance as printed
+    from compendium.simulation import recovery
+    from compendium.simulation.truth import truth
 
 
 class Page(Sections):
@@ -75,6 +79,15 @@ class Page(Sections):
 
     def units(self) -> Section:
         yield from super().units()
-        if self.study.simulate:
+        if has_package("compendium") and self.study.simulate:
             methods = self.names.titles["method"]
             yield Prose(recovery.of_performance(self.results, truth(self.study.simulate), methods))
+
+    def paper(self) -> Section:
+        if not has_package("compendium"):
+            return
+        cells = printed.printed_rates(self.results, self.run.key, self.run.notebook)
+        if len(cells):
+            yield printed.table(cells, self.names)
+            yield printed.said(cells, self.names)
+            yield Prose(self.study.performance.note)

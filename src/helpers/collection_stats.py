@@ -9,12 +9,15 @@ from judgebook.annotations.summary import workload
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import nothing_because, something
-from judgebook.published import comparison
+from judgebook.project import has_package
 from judgebook.questions.collection import analysis, costs, figures, findings, tables
 from judgebook.questions.collection.tables import KINDS
 from judgebook.questions.performance.arrangement import in_order
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import collect
+
+if has_package("compendium"):
+    from compendium.published import comparison
 
 __all__ = ["KINDS"]
 #: why an estimate is missing
@@ -83,7 +86,8 @@ class Page(NotebookPage):
         yield figures.minutes(self.times, self.results, self.names)
 
     def paper(self) -> Section:
-        yield comparison.views(self.results, self.run)
+        if has_package("compendium"):
+            yield comparison.views(self.results, self.run)
 
 
 def unit(method: str) -> str:

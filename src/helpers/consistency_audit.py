@@ -1,8 +1,8 @@
 """Notebook 91: do the papers agree with themselves?"""
 
-from judgebook.display.page import NotebookPage, Section
-from judgebook.published import elements, numbers
-from judgebook.published.consistency import (
+from compendium.papers import technique_rates
+from compendium.published import elements, numbers
+from compendium.published.consistency import (
     agreeing,
     analysis,
     checks,
@@ -13,7 +13,7 @@ from judgebook.published.consistency import (
     survey,
     tables,
 )
-from judgebook.questions.techniques import printed_rates
+from judgebook.display.page import NotebookPage, Section
 
 
 class Page(NotebookPage):
@@ -48,7 +48,7 @@ class Page(NotebookPage):
         yield data_sets.views(self.printed)
 
     def win_rates(self) -> Section:
-        yield printed_rates.views(self.printed)
+        yield technique_rates.views(self.printed)
 
     def survey(self) -> Section:
         yield survey.views(survey.marks())

@@ -1,14 +1,15 @@
 """Notebook 08: does it matter who evaluates?"""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 
-import numpy as np
 import pandas as pd
 
 from judgebook.annotations.summary import in_scope, with_means
 from judgebook.display.names import DisplayNames, display_names
+from judgebook.display.views import Section
+from judgebook.project import has_package
 from judgebook.questions.groups import analysis
 from judgebook.questions.groups.analysis import comparable
 from judgebook.questions.groups.effects import MANY_PAIRS, MOST_RESAMPLES, n_pairs
@@ -16,7 +17,12 @@ from judgebook.questions.groups.page import GroupSections
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.statistics import Sampling
 from judgebook.study.labels import METHODS
-from judgebook.study.results import collect
+from judgebook.study.results import Results, collect
+
+if has_package("compendium"):
+    from compendium.papers import group_effects as of_paper
+    from compendium.papers import printed_effects
+    from compendium.published import numbers
 
 
 class Page(GroupSections):
@@ -48,11 +54,26 @@ class Page(GroupSections):
             sampling=self.sampling,
             pick_seed=self.study.seeds.pick,
             permute_seed=self.study.seeds.permute,
-            scope=self.study.scope,
         )
         for name, frame in of_pairs.items():
             self.run.frame(frame, name)
+        if has_package("compendium") and self.study.group_effects.paper:
+            self.results = collect(self.results, self._of_paper(self.study.group_effects.paper))
         self.run.save_results(self.results)
+
+    def _of_paper(self, paper: str) -> Results:
+        """What the paper's own pick of one annotation per item gives."""
+        return self.analysed(
+            of_paper.analyse,
+            self.judged,
+            self.labels,
+            self.study.group_effects,
+            self.study.scope,
+            numbers.load(paper),
+            sampling=self.sampling,
+            pick_seed=self.study.seeds.pick,
+            permute_seed=self.study.seeds.permute,
+        )
 
     def in_scope(self, rows: pd.DataFrame) -> pd.DataFrame:
         """`rows` without what the paper left out."""
@@ -81,6 +102,20 @@ class Page(GroupSections):
         self.results = collect(self.results, rows.assign(level=unit, **(same | keys)))
         self.run.save_results(self.results)
 
+    def findings(self) -> Section:
+        yield from super().findings()
+        if has_package("compendium") and self.study.simulate:
+            level = self.study.bootstrap.confidence
+            yield of_paper.recovered(self.results, self.names, self.study.simulate, level)
+
+    def paper(self) -> Section:
+        if has_package("compendium"):
+            yield from of_paper.views(self.results, self.run, self.names)
+
+    def printed_effects(self) -> Section:
+        if has_package("compendium"):
+            yield from printed_effects.views(self.study.group_effects)
+
 
 def check(difference: float, packages: str) -> str:
     """What the largest difference from the same computed by other packages means."""
@@ -90,30 +125,3 @@ def check(difference: float, packages: str) -> str:
 def scales(rows: pd.DataFrame, effect_sizes: dict[str, tuple]) -> str:
     """Which effect sizes rows have, as a caption says it. effect_sizes : keys -> names first."""
     return " or ".join(effect_sizes[e][0] for e in sorted(set(rows["effect"].dropna()))) or "value"
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Scores of systems in each of k samples: their number, mean, and sum of squared deviations, (k, systems) each."""
-
-    n: np.ndarray
-    mean: np.ndarray
-    squares: np.ndarray
-
-    def of(self, systems: np.ndarray) -> "Sample":
-        return Sample(self.n[:, systems], self.mean[:, systems], self.squares[:, systems])
-
-
-def samples(times: np.ndarray, kinds: pd.DataFrame, systems: list[str]) -> Sample:
-    """Sample of the scores that are drawn `times` (k, kinds). kinds : `system` and `score`, a row each."""
-    mine = kinds["system"].to_numpy()[:, None] == np.array(systems, dtype=object)
-    x = kinds["score"].to_numpy(float)[:, None]
-    n, total, of_squares = times @ mine, times @ (mine * x), times @ (mine * x**2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        squares = of_squares - total**2 / n
-        return Sample(n, total / n, np.where(squares <= 1e-12 * of_squares, 0.0, squares))  # 0, not rounding
-
-
-def at_once(systems: list[str]) -> int:
-    """How many resamples of the effects of all pairs of systems fit a processor's cache."""
-    return max(1, 200_000 // len(systems) ** 2)

@@ -1,8 +1,8 @@
 """Notebook 92: what are human evaluations like?"""
 
+from compendium.field import analysis, figures, findings, tables
+from compendium.field.reading import read
 from judgebook.display.page import NotebookPage, Section
-from judgebook.questions.field import analysis, figures, findings, tables
-from judgebook.questions.field.reading import read
 
 
 class Page(NotebookPage):

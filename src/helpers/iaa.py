@@ -10,11 +10,14 @@ from judgebook.annotations.summary import in_scope
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import nothing_because
-from judgebook.published import comparison
+from judgebook.project import has_package
 from judgebook.questions.agreement import analysis, figures, findings, library_check, population, tables
 from judgebook.questions.agreement.coincidences import distances
 from judgebook.study.labels import METHODS
 from judgebook.study.results import collect
+
+if has_package("compendium"):
+    from compendium.published import comparison
 
 
 class Page(NotebookPage):
@@ -33,7 +36,7 @@ class Page(NotebookPage):
     @property
     def compared(self) -> bool:
         """Whether the scoreboard compares printed numbers with those of this notebook."""
-        return comparison.is_source(self.run)
+        return has_package("compendium") and comparison.is_source(self.run)
 
     def in_scope(self, rows: pd.DataFrame) -> pd.DataFrame:
         """`rows` without what the paper left out; none where it left out nothing."""
@@ -75,7 +78,8 @@ class Page(NotebookPage):
         yield from (tables.over_people(self.results, self.names), tables.pairs_of_people(self.results, self.names))
 
     def paper(self) -> Section:
-        yield comparison.views(self.results, self.run, "Agreement within groups, as printed and in this study.")
+        if has_package("compendium"):
+            yield comparison.views(self.results, self.run, "Agreement within groups, as printed and in this study.")
 
 
 def coincidences(kinds: Sequence[tuple[float, ...]], values: np.ndarray, *, mirrored: bool) -> sparse.csr_array:

@@ -6,12 +6,15 @@ import pandas as pd
 
 from judgebook.display.page import Section
 from judgebook.display.views import without_means
-from judgebook.published import comparison
+from judgebook.project import has_package
 from judgebook.questions.validity import analysis, figures, findings, reach, tables
 from judgebook.questions.validity.coverage import FITS
 from judgebook.questions.validity.page import Predictions
-from judgebook.simulation.truth import truth
 from judgebook.study.results import collect
+
+if has_package("compendium"):
+    from compendium.published import comparison
+    from compendium.simulation.truth import truth
 
 
 class Page(Predictions):
@@ -61,7 +64,7 @@ class Page(Predictions):
         if self.targets.external:
             yield findings.predictors(self.targets, self.names)
         yield reach.reach(self.targets, self.results, self.names, self.study.label_set, "7.3")
-        if self.study.simulate:
+        if has_package("compendium") and self.study.simulate:
             yield findings.against_truth(self.results, truth(self.study.simulate), confidence=self.level)
 
     def correlations(self) -> Section:
@@ -75,4 +78,5 @@ class Page(Predictions):
 
     def paper(self) -> Section:
         caption = "Numbers printed in the text (Figure 2 prints none), and those of this study."
-        yield comparison.views(self.results, self.run, caption)
+        if has_package("compendium"):
+            yield comparison.views(self.results, self.run, caption)

@@ -6,6 +6,7 @@ from judgebook.annotations.summary import with_directions, with_means
 from judgebook.display.names import display_names
 from judgebook.display.page import Section
 from judgebook.display.views import without_direction, without_means
+from judgebook.project import has_package
 from judgebook.questions.metrics import analysis, text_metrics
 from judgebook.questions.metrics.page import MetricSections
 from judgebook.questions.performance.arrangement import best_first
@@ -13,6 +14,10 @@ from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.study.labels import METHODS
 from judgebook.study.results import collect
+
+if has_package("compendium"):
+    from compendium.papers import metric_correlation as printed
+    from compendium.published import comparison, verdicts
 
 
 class Page(MetricSections):
@@ -60,3 +65,17 @@ class Page(MetricSections):
         yield who_counts(self.everybody, self.annotations, self.study.control_system)
         yield without_means(self.read, self.labels)
         yield without_direction(analysis.rated(self.read, self.study.metrics.corpora), self.labels)
+
+    def paper(self) -> Section:
+        if not has_package("compendium"):
+            return
+        cells = verdicts.beside(self.results, self.run.key, self.run.notebook).drop(columns=["ci_low", "ci_high"])
+        if len(cells):
+            self.run.frame(cells, "cells")
+        yield comparison.views(self.results, self.run, "Printed agreement between raters, and that of this study.")
+        options, of_systems = self.study.metrics, self.results.select("correlation", level="system")
+        if options.paper and len(of_systems):
+            n, level = int(of_systems["n"].max()), self.study.bootstrap.confidence
+            rows = printed.printed_r(options.paper, options.printed, n, level)
+            yield printed.said(rows, n)
+            yield printed.table(rows, n, level, options.titles)

@@ -3,12 +3,18 @@
 import pandas as pd
 
 from judgebook.display.names import display_names
-from judgebook.published import numbers
+from judgebook.display.views import FromPrint, Section
+from judgebook.project import has_package
 from judgebook.questions.metrics import text_metrics
 from judgebook.questions.moderation import analysis, preferences, tables
 from judgebook.questions.moderation.page import ModerationSections
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.study.results import collect
+
+if has_package("compendium"):
+    from compendium.papers import moderation as printed
+    from compendium.papers import moderation_tables
+    from compendium.published import calibrated, numbers
 
 
 class Page(ModerationSections):
@@ -21,19 +27,21 @@ class Page(ModerationSections):
         self.both = both = preferences.outcomes(judged["better"], judged["unrelated"])
         replies = preferences.replies(self.dialogues, both, section.reference_system)
         overlap, _ = text_metrics.compute(replies, analysis.METRICS)
-        self.printed = numbers.load(section.paper) if section.paper else None
+        self.printed = numbers.load(section.paper) if has_package("compendium") and section.paper else None
         self.metrics = {metric: text_metrics.METRICS[metric].title for metric in analysis.METRICS}
-        self.results = self.analysed(
+        results = self.analysed(
             analysis.analyse,
             judged,
             self.labels,
             both,
             replies,
             overlap,
-            self.printed,
             sampling=self.sampling,
             permute_seed=self.study.seeds.permute,
         )
+        level = self.study.bootstrap.confidence
+        of_print = printed.from_print(self.printed, level) if self.printed is not None else ()
+        self.results = collect(results, of_print)
         self.run.save_results(self.results)
         scores = sorted(judged["category"]["score"].unique())
         titles = tables.category_titles((f"{score:g}" for score in scores), self.names)
@@ -45,3 +53,15 @@ class Page(ModerationSections):
             rows = rows.assign(score=rows["score"].map("{:g}".format))
         self.results = collect(self.results, rows.assign(statistic=statistic))
         self.run.save_results(self.results)
+
+    def from_print(self) -> Section:
+        if self.printed is not None:
+            yield FromPrint(printed.figure(self.results, self.names))
+            yield FromPrint(printed.printed_outcomes(self.results, self.names))
+            yield FromPrint(printed.printed_agreement(self.printed))
+            yield printed.said(self.results, self.names, self.printed)
+            yield FromPrint(moderation_tables.views(self.printed, self.names))
+
+    def paper(self) -> Section:
+        if has_package("compendium"):
+            yield calibrated.views(self.results, self.run)

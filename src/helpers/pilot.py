@@ -10,11 +10,14 @@ from matplotlib.figure import Figure
 from judgebook.display.grid_plots import grid_figure, interval_keys, intervals
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.page import NotebookPage, Section
-from judgebook.published import comparison
+from judgebook.project import has_package
 from judgebook.questions.collection import analysis, figures, findings, pilot, screening, tables
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.study.labels import METHODS
 from judgebook.study.results import collect
+
+if has_package("compendium"):
+    from compendium.published import comparison
 
 
 class Page(NotebookPage):
@@ -66,7 +69,8 @@ class Page(NotebookPage):
         yield tables.quiz(self.results, self.names, {label.id: label.title for label in self.labels})
 
     def paper(self) -> Section:
-        yield comparison.views(self.results, self.run)
+        if has_package("compendium"):
+            yield comparison.views(self.results, self.run)
 
 
 def points(

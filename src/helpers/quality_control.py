@@ -1,17 +1,22 @@
 """Notebook 10: which workers can be trusted, and do results replicate?"""
 
+from collections.abc import Mapping
 from functools import cached_property
 
 import pandas as pd
 
 from judgebook.display.names import display_names
-from judgebook.display.views import Plot, Table
-from judgebook.published import verdicts
+from judgebook.display.views import Plot, Section, Table
+from judgebook.project import has_package
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.quality_control import analysis, figures, tables, worker_pairs, worker_summary, worker_tests
 from judgebook.questions.quality_control.crowd import crowd
 from judgebook.questions.quality_control.page import QualityControlSections
 from judgebook.study.results import collect
+
+if has_package("compendium"):
+    from compendium.papers import quality_control as of_paper
+    from compendium.published import verdicts
 
 
 class Page(QualityControlSections):
@@ -57,6 +62,10 @@ class Page(QualityControlSections):
         self.run.frame(found.drop(columns=["entry", "ci_low", "ci_high"]), "cells")
         return found
 
+    @cached_property
+    def printed(self) -> Mapping[tuple[str, str, str], float]:
+        return of_paper.printed_changes(self.cells, self.people) if has_package("compendium") else {}
+
     def p_values(self, workers: pd.DataFrame, alpha: float) -> Plot:
         """Distribution of workers' p-values. workers : corpus, p, passed. alpha : the threshold."""
         return figures.p_values(workers, self.people, alpha)
@@ -81,3 +90,8 @@ class Page(QualityControlSections):
         """Store estimates as published. rows : with their statistic and what each is of."""
         self.results = collect(self.results, *rows)
         self.run.save_results(self.results)
+
+    def paper(self) -> Section:
+        if has_package("compendium"):
+            yield of_paper.tables(self.cells, self.names)
+        yield from super().paper()

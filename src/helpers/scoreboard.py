@@ -1,8 +1,8 @@
 """Notebook 90: what reproduces?"""
 
+from compendium.published import analysis, as_source, figures, findings, mapping, numbers, tables
+from compendium.published.consistency.analysis import audit
 from judgebook.display.page import NotebookPage, Section
-from judgebook.published import analysis, as_source, figures, findings, mapping, numbers, tables
-from judgebook.published.consistency.analysis import audit
 from judgebook.sources import places
 
 

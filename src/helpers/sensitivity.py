@@ -9,17 +9,24 @@ from judgebook.annotations.families import adjust_rows
 from judgebook.annotations.summary import with_means
 from judgebook.display.names import display_names
 from judgebook.display.page import Section
-from judgebook.display.views import without_means
+from judgebook.display.views import Prose, without_means
+from judgebook.project import has_package
 from judgebook.questions.performance.arrangement import in_order
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.questions.sensitivity import findings, judged_groups
-from judgebook.questions.sensitivity.analysis import of_group
+from judgebook.questions.sensitivity.analysis import of_group, of_methods
 from judgebook.questions.sensitivity.judged_groups import JudgedGroup
 from judgebook.questions.sensitivity.page import SensitivitySections
 from judgebook.questions.sensitivity.shown import who
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results, collect, mark_primary
+
+if has_package("compendium"):
+    from compendium.papers import sensitivity as printed
+    from compendium.published import numbers
+    from compendium.simulation import recovery
+    from compendium.simulation.truth import truth
 
 
 class Page(SensitivitySections):
@@ -85,3 +92,20 @@ class Page(SensitivitySections):
         yield findings.findings(*self._inputs)
         yield who_counts(self.everybody, self.annotations, self.study.control_system)
         yield without_means(self.annotations, self.labels)
+
+    def pairs(self) -> Section:
+        yield from super().pairs()
+        if has_package("compendium") and self.study.simulate:
+            yield Prose(recovery.of_sensitivity(self.shown, truth(self.study.simulate)))
+
+    def paper(self) -> Section:
+        """Printed counts and those of this study; nothing where the YAML names no printed table."""
+        published = self.options.published
+        if published is None or not has_package("compendium"):
+            return
+        size = numbers.load(published.paper).set_index("row")["value"]["downsampled_conversations_per_bot"]
+        of_paper = numbers.load(published.paper, published.element)
+        cells = printed.printed_counts(of_methods(self.results, self.judged), of_paper, published.panels)
+        yield printed.table(cells, self.names, published.element)
+        yield printed.said(cells, same_size=self.judged[0].draw_size(self.options.n_dialogues) == size)
+        yield Prose(published.note)

@@ -2,11 +2,15 @@
 
 import pandas as pd
 
-from judgebook.questions.validity import analysis, label_selection, specifications
+from judgebook.project import has_package
+from judgebook.questions.validity import analysis, specifications
 from judgebook.questions.validity.coverage import FITS
 from judgebook.questions.validity.coverage_page import CoverageSections
 from judgebook.statistics import Sampling
 from judgebook.study.results import collect
+
+if has_package("compendium"):
+    from compendium.papers.stepwise_coverage import named_in_the_paper
 
 NEEDED = ("02_collection_stats", "03_iaa", "04_importance", "07_bot_performance")
 
@@ -25,7 +29,7 @@ class Page(CoverageSections):
         name, n = "06_stepwise_coverage", n_permutations
         super().__init__(name, study, run_id, group=group, n_permutations=n, n_halves=n_halves, seed=seed)
         self._read_targets()
-        self.named = label_selection.named_in_the_paper()
+        self.named = named_in_the_paper() if has_package("compendium") else []
         boot = self.study.bootstrap
         sampling = Sampling(n_resamples=boot.n_resamples, confidence=boot.confidence, seed=self.study.seeds.permute)
         results, self.selected = self.analysed(

@@ -10,11 +10,16 @@ import pandas as pd
 from helpers.win_rates import by_pair
 from helpers.working_time import ratings
 from judgebook.display.names import display_names
+from judgebook.display.views import Section
+from judgebook.project import has_package
 from judgebook.questions.performance.arrangement import best_first
-from judgebook.questions.techniques import analysis, effective_rates, hours, messages, sittings, turn_marks
+from judgebook.questions.techniques import analysis, hours, messages, sittings, turn_marks
 from judgebook.questions.techniques.page import TechniqueSections
 from judgebook.questions.techniques.question import Technique
 from judgebook.study.results import collect, where
+
+if has_package("compendium"):
+    from compendium.papers import effective_rates, technique_rates
 
 
 def counted(ways: Mapping[str, Any], ties: str) -> Any:
@@ -32,8 +37,7 @@ class Page(TechniqueSections):
         techniques = options.compare or sittings.by_method(every, labels)
         annotations, checks = messages.screened(every, self.run.read("dialogues"), techniques, options.checks)
         systems = display_names(self.study, annotations).systems(without=self.study.unranked_systems)
-        facts = self.run.read("dialogue_facts")
-        self.data = sittings.gather(annotations, facts, techniques, labels, systems, options)
+        self.data = sittings.gather(annotations, self.run.read("dialogue_facts"), techniques, labels, systems, options)
         self.turned = turn_marks.gather(annotations, self.data, labels, systems, options)
         self.pairings = self.turned.pairings(labels, options.final_rating)
         judged = self.analysed(
@@ -45,13 +49,14 @@ class Page(TechniqueSections):
             run_seed=self.study.seeds.permute,
             sampling=self.sampling,
         )
-        self.printed = effective_rates.printed(options)
         self.results = collect(
             judged,
             messages.counts(checks, options.checks),
             messages.effects(every, checks, labels, self.sampling),
-            self.printed.drop(columns=["printed", "fits"]),
         )
+        if has_package("compendium"):
+            self.printed = effective_rates.printed(options)
+            self.results = collect(self.results, self.printed.drop(columns=["printed", "fits"]))
         self.run.save_results(self.results)
         kinds = self.turned.titles(self.data, labels, options)
         names = display_names(
@@ -97,17 +102,6 @@ class Page(TechniqueSections):
         conversations = [len(side[["dialogue", "dialogue_b"]].drop_duplicates()) for side in sides]
         return samples, float(np.mean([len(x) / n for x, n in zip(samples, conversations, strict=True)]))
 
-    def with_overall(self, chunks: list[dict[str, Any]]) -> pd.DataFrame:
-        """Rows of `chunk_sd` with their means over labels, where there are several."""
-        minutes, few = self.study.techniques.chunk_minutes, "fewer than two full parts"
-        rows = pd.DataFrame(chunks, columns=None if chunks else ["label", "estimate"]).assign(note=few)
-        if len(set(rows["label"])) > 1:
-            key = ["technique", "corpus", "group", "system", "system_b", "of"]
-            means = rows.groupby(key, sort=False, as_index=False).agg(estimate=("estimate", "mean"), n=("n", "sum"))
-            means = means.assign(label=sittings.OVERALL, note=f"{few} of every label")
-            rows = pd.concat([rows, means], ignore_index=True)
-        return rows.assign(note=rows["note"].where(rows["estimate"].isna(), None), minutes=minutes)
-
     def save(self, statistic: str, rows: pd.DataFrame) -> None:
         """Store estimates as published. rows : one each, with what it is of."""
         if len(rows) and "technique" in rows:
@@ -116,3 +110,11 @@ class Page(TechniqueSections):
             rows = pd.DataFrame({"method": method, "level": level}).assign(**rows)
         self.results = collect(self.results, rows.assign(statistic=statistic))
         self.run.save_results(self.results)
+
+    def from_print(self) -> Section:
+        if has_package("compendium"):
+            yield from effective_rates.views(self.printed, self.names)
+
+    def paper(self) -> Section:
+        if has_package("compendium"):
+            yield from technique_rates.beside(self.results, self.run)

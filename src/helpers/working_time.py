@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from scipy import special
+
+from judgebook.questions.techniques.sittings import OVERALL
 
 
 def ratings(rows: pd.DataFrame, *, linear: bool) -> np.ndarray:
@@ -68,3 +72,15 @@ def parts_of_time(rows: pd.DataFrame, minutes: float) -> pd.DataFrame:
     ends, each = timed["seconds"].cumsum(), 60 * minutes
     timed = timed.assign(part=(ends - timed["seconds"]) // each)
     return timed[timed["part"] < ends.max() // each]
+
+
+def with_overall(chunks: list[dict[str, Any]], minutes: float) -> pd.DataFrame:
+    """Rows of `chunk_sd`, of parts of so many minutes, with their means over labels where there are several."""
+    few = "fewer than two full parts"
+    rows = pd.DataFrame(chunks, columns=None if chunks else ["label", "estimate"]).assign(note=few)
+    if len(set(rows["label"])) > 1:
+        key = ["technique", "corpus", "group", "system", "system_b", "of"]
+        means = rows.groupby(key, sort=False, as_index=False).agg(estimate=("estimate", "mean"), n=("n", "sum"))
+        means = means.assign(label=OVERALL, note=f"{few} of every label")
+        rows = pd.concat([rows, means], ignore_index=True)
+    return rows.assign(note=rows["note"].where(rows["estimate"].isna(), None), minutes=minutes)

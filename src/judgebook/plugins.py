@@ -1,8 +1,9 @@
 """What a command of the command line is, and the extras: parts of the project that can be removed.
 
-An extra is a folder of `judgebook/extras/` whose `extra.py` has a declaration, `EXTRA`; or such a declaration of
-another distribution, which names it as an entry point of the group `judgebook.extras`. Declarations are imported with
-the command line, and import only this module and types of options at their top; the rest is imported when it is done.
+An extra is a folder of `judgebook/extras/`, or of a package that adds to this one (`project.packages`), whose
+`extra.py` has a declaration, `EXTRA`; or such a declaration of another distribution, which names it as an entry point
+of the group `judgebook.extras`. Declarations are imported with the command line, and import only this module and types
+of options at their top; the rest is imported when it is done.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from judgebook import project
 from judgebook.errors import JudgebookError
 
 if TYPE_CHECKING:
-    from judgebook.pipeline.nodes import Node
+    from judgebook.pipeline.nodes import Node, StudyNodes
     from judgebook.pipeline.pages import Pages
     from judgebook.study.params import Study
 
@@ -89,25 +90,29 @@ class Workers:
 
 @dataclass(frozen=True)
 class Extra:
-    """What an extra adds to the project. pages : of extras in the folder; those of others bring the rest only."""
+    """What an extra adds to the project. pages, raw : of extras in folders; those of other distributions bring the rest
+    only. raw : nodes that make raw files of a study, before its data are read."""
 
     commands: tuple[Command, ...] = ()
     pages: tuple[Page, ...] = ()
     workers: Workers | None = None
+    raw: Callable[[StudyNodes], list[Node]] = lambda of: []
 
 
 @cache
 def here() -> dict[str, Extra]:
-    """Name -> extra, of the folders of `judgebook/extras/`."""
-    names = sorted(path.parent.name for path in FOLDER.glob("*/extra.py"))
-    return {name: import_module(f"{GROUP}.{name}.extra").EXTRA for name in names}
+    """Name -> extra, of the folders of `judgebook/extras/` and of the packages that add to this one."""
+    folders = {GROUP: FOLDER} | {name: path for name, path in project.packages().items() if path != project.PACKAGE}
+    found = {path.parent.name: name for name, folder in folders.items() for path in folder.glob("*/extra.py")}
+    return {name: import_module(f"{found[name]}.{name}.extra").EXTRA for name in sorted(found)}
 
 
 @cache
 def of_others() -> dict[str, Extra]:
     """Name -> extra, of other distributions. All that is installed is looked through: this takes a moment."""
     points = entry_points(group=GROUP)
-    return {point.name: point.load() for point in points if not point.module.startswith(f"{GROUP}.")}
+    ours = {*project.packages(), *(point.value for point in entry_points(group=project.PACKAGES))}
+    return {point.name: point.load() for point in points if point.module.partition(".")[0] not in ours}
 
 
 def pages(study: Study) -> list[Page]:

@@ -8,6 +8,11 @@ it work in any folder, whose `params/` has their own YAMLs.
 from __future__ import annotations
 
 import os
+import sys
+import tomllib
+from functools import cache
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 
 #: the package `judgebook`
@@ -17,8 +22,31 @@ CARRIED = PACKAGE / "carried"
 INSTALLED = CARRIED.is_dir()
 #: folder of notebooks/, params/, data/embedded/, data/published/ and docs/
 ROOT = CARRIED if INSTALLED else PACKAGE.parents[1]
+#: entry points: packages that add questions and extras to this one, in folders as its own have
+PACKAGES = "judgebook.packages"
 _FOLDER, _COMMAND = "COMPENDIUM_FOLDER", "COMPENDIUM_COMMAND"
 _SCRIPT = "run_all.py"
+
+
+@cache
+def packages() -> dict[str, Path]:
+    """Name -> folder, of this package and of those that add to it: entry points of the group `judgebook.packages`. A
+    checkout need not be installed, its pyproject.toml names them, too; one whose folder is not there is left out."""
+    names = {point.value for point in entry_points(group=PACKAGES)}
+    if not INSTALLED:
+        declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+        names |= {*declared.get(PACKAGES, {}).values()}
+    specs = {name: find_spec(name) for name in sorted(names)}
+    found = {name: spec.submodule_search_locations for name, spec in specs.items() if spec is not None}
+    out = {"judgebook": PACKAGE} | {name: Path(folders[0]) for name, folders in found.items() if folders}
+    for path in out.values():
+        sys.audit("judgebook.package", str(path))
+    return out
+
+
+def has_package(name: str) -> bool:
+    """Whether that package adds to this one here."""
+    return name in packages()
 
 
 def folder() -> Path:

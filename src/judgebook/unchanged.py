@@ -3,7 +3,8 @@ the same lines again, and nothing is imported but the standard library.
 
 What is looked at is not enumerated anywhere: Python tells of every file that is opened and every folder that is listed
 (`sys.addaudithook`), and code that only asks for the state of a file raises the event `judgebook.seen`. Each is
-recorded before it is read, so that a change in between is one. Deleting the lists (`data/processed/.unchanged/`) only
+recorded before it is read, so that a change in between is one. Packages that add to this one, whose files count as its
+own where all are installed, are told of by `judgebook.package`. Deleting the lists (`data/processed/.unchanged/`) only
 costs time.
 """
 
@@ -45,7 +46,7 @@ class _Watch:
         #: whose folders are looked at up to the top: what an analysis needs may appear in any of them
         self.roots = {self.root, _project()}
         self.own = os.path.join(self.root, FOLDER)
-        self.libraries = _libraries()
+        self.libraries, self.packages = _libraries(), {PACKAGE}
 
     def see(self, path: str) -> None:
         if os.path.dirname(path).endswith("__pycache__"):
@@ -62,7 +63,11 @@ class _Watch:
 
     def _of_library(self, path: str) -> bool:
         inside = path.startswith(tuple(folder + os.sep for folder in self.libraries))
-        return inside and path not in self.libraries and not path.startswith(PACKAGE + os.sep)
+        return (
+            inside
+            and path not in self.libraries
+            and not path.startswith(tuple(folder + os.sep for folder in self.packages))
+        )
 
 
 _watch: _Watch | None = None
@@ -77,9 +82,12 @@ def watch() -> None:
 
 
 def _told(event: str, arguments: tuple) -> None:
-    if _watch is None or event not in ("judgebook.seen", "open", "os.listdir", "os.scandir"):
+    if _watch is None or event not in ("judgebook.package", "judgebook.seen", "open", "os.listdir", "os.scandir"):
         return
     path = arguments[0]
+    if event == "judgebook.package":
+        _watch.packages.add(path)
+        return
     if isinstance(path, int) or (event == "open" and _writing(*arguments[1:])):
         return
     with suppress(ValueError):  # a null character: no path at all

@@ -6,7 +6,7 @@ from fixtures.project_copy import ROOT
 from judgebook.display.text import Phrases
 
 SOURCE = ROOT / "src"
-FOLDERS = sorted(path.parent.relative_to(SOURCE) for path in (SOURCE / "judgebook").rglob("text.md.j2"))
+FOLDERS = sorted(path.parent.relative_to(SOURCE) for path in SOURCE.rglob("text.md.j2"))
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=str)

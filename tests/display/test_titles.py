@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from compendium.published import figures as scoreboard
+from compendium.published.consistency import figures as consistency
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
-from judgebook.published import figures as scoreboard
-from judgebook.published.consistency import figures as consistency
 from judgebook.questions.annotators import figures as annotators
 from judgebook.questions.collection import figures as collection
 from judgebook.questions.groups import analysis as of_groups

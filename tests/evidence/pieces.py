@@ -102,7 +102,7 @@ class Sources:
         known = closure.modules(self.cache)
         paths = {known[name] for name in modules if known[name].is_file()}
         beside = {p for path in paths for p in self._beside(path.parent)}
-        data = [("published", "judgebook.published"), ("embedded", "judgebook.sources.instead")]
+        data = [("published", "compendium.published"), ("embedded", "judgebook.sources.instead")]
         more = [d for d, module in data if any(name.startswith(module) for name in modules)]
         folders = [self.root / "data" / d for d in more] + [self.root / "tests" / "reference"]
         folders += [self.root / "params"] * ("params" in text)

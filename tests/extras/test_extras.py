@@ -13,7 +13,9 @@ from fixtures.project_copy import ROOT, Project
 from judgebook import plugins
 
 SECONDS = 40
-EXTRAS = ("annotate", "atlas", "bundle", "cluster", "compare", "gallery", "gate", "init", "lab", "new", "paper")
+EXTRAS = ("annotate", "bundle", "cluster", "compare", "gate", "init", "lab", "new", "paper")
+#: those that the compendium adds: folders that can be removed, and others
+REMOVABLE, NEEDED = ("atlas", "gallery"), ("published", "simulation")
 #: extra -> its commands, where these are called otherwise
 COMMANDS = {"annotate": ["annotate", "degrade"], "bundle": ["bundle", "verify"], "cluster": [], "paper": []}
 
@@ -21,7 +23,6 @@ COMMANDS = {"annotate": ["annotate", "degrade"], "bundle": ["bundle", "verify"],
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     project = Project(tmp_path_factory.mktemp("extras"), paper=True)
-    shutil.copy(ROOT / "pyproject.toml", project.folder)
     project.notebook("03_own")
     project.dag("03_own: {}")
     assert project.states()["03_own"][0] == "done"
@@ -31,15 +32,17 @@ def project(tmp_path_factory):
 def without(project, folder, *names):
     copy = project.copy(folder)
     for name in names:
-        shutil.rmtree(copy.out("src", "judgebook", "extras", name))
+        own = copy.out("src", "judgebook", "extras", name)
+        shutil.rmtree(own if own.is_dir() else copy.out("src", "compendium", name))
     return copy
 
 
 def test_pyproject_registers_what_the_folder_has():
     table = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
     points = [EntryPoint(name, value, plugins.GROUP) for name, value in table[plugins.GROUP].items()]
-    assert {point.name: point.load() for point in points} == plugins.here()
-    assert tuple(plugins.here()) == EXTRAS
+    here = plugins.here()
+    assert {point.name: point.load() for point in points} == {name: here[name] for name in EXTRAS}
+    assert {*here} == {*EXTRAS, *REMOVABLE, *NEEDED}
     assert plugins.removed() == []
 
 
@@ -48,7 +51,11 @@ TELLING = "paper"
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.verify if n == TELLING else pytest.mark.evidence) for n in EXTRAS]
+    "name",
+    [
+        pytest.param(n, marks=pytest.mark.verify if n == TELLING else pytest.mark.evidence)
+        for n in (*EXTRAS, *REMOVABLE)
+    ],
 )
 def test_without_one_a_study_runs_and_its_command_is_said_to_be_removed(project, tmp_path, name):
     copy = without(project, tmp_path / "copy", name)
@@ -58,11 +65,14 @@ def test_without_one_a_study_runs_and_its_command_is_said_to_be_removed(project,
     for command in COMMANDS.get(name, [name]):
         done = copy.run(command)
         assert done.returncode == 2
-        assert f"'{name}' is an extra that was removed" in done.stderr or f"removed extras: {name}" in done.stderr
+        removed = (f"'{name}' is an extra that was removed", f"removed extras: {name}")
+        said = (f"unknown command '{command}'",) if name in REMOVABLE else removed
+        assert any(words in done.stderr for words in said)
     shown = copy.run("--help").stdout
     assert ("local:N" in shown) == (name != "cluster")
-    here = {word for extra in EXTRAS for word in COMMANDS.get(extra, [extra]) if f"\n    {word} " in shown}
-    assert here == {word for extra in EXTRAS if extra != name for word in COMMANDS.get(extra, [extra])}
+    every = (*EXTRAS, *REMOVABLE)
+    here = {word for extra in every for word in COMMANDS.get(extra, [extra]) if f"\n    {word} " in shown}
+    assert here == {word for extra in every if extra != name for word in COMMANDS.get(extra, [extra])}
 
 
 @pytest.mark.verify

@@ -10,12 +10,12 @@ from fixtures.notebook_code import functions
 from fixtures.reference import REGRESSION as r_values
 from fixtures.reference import REGRESSION_DATA as data
 
+from compendium.simulation import study as simulate
 from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY
 from judgebook.annotations.summary import evaluated, with_means
 from judgebook.questions.techniques import sittings, turn_marks, turn_ratings
 from judgebook.questions.techniques.same_winner import ratio
 from judgebook.questions.validity import targets
-from judgebook.simulation import study as simulate
 from judgebook.sources import build
 from judgebook.statistics import Sampling, logit, subsets
 from judgebook.study import params

@@ -37,11 +37,15 @@ def helper(path):
     return ROOT / "src" / "helpers" / f"{path.stem.partition('_')[2]}.py"
 
 
-def code(path):
-    """The source of that module, with the sections that some have in the folder of their question."""
+#: where a notebook's module has sections for which it has no room; what is said of papers, which reads no frames
+PAGES, PAPERS = r"judgebook\.questions\..*page$", r"compendium\.papers\.\w+$"
+
+
+def code(path, *beside):
+    """The source of that module, with that of the modules named so which it imports."""
     source = helper(path).read_text(encoding="utf-8")
-    pages = [name for name in imported(source) if name.startswith("judgebook.questions") and name.endswith("page")]
-    return "\n".join([source, *((ROOT / "src" / f"{p.replace('.', '/')}.py").read_text("utf-8") for p in pages)])
+    found = [name for name in imported(source) if any(re.match(pattern, name) for pattern in beside)]
+    return "\n".join([source, *((ROOT / "src" / f"{p.replace('.', '/')}.py").read_text("utf-8") for p in found)])
 
 
 def sections(path):
@@ -66,12 +70,12 @@ class TestNotebook:
         assert not PRIVATE.search(text)
 
     def test_is_declared_with_all_it_uses(self, path):
-        entry, source = declared()[path.stem], code(path)
+        entry, source = declared()[path.stem], code(path, PAGES, PAPERS)
         used = set(re.findall(r"\bstudy\.(\w+)", source)) & set(dag.Study.model_fields)
         parts = {s.split(".")[0] for s in [*dag.COMMON, *entry.own_sections]}
         assert used - parts == set()
         # names of frames that are read, in whichever way the code spells it
-        words = {n.value for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant)}
+        words = {n.value for n in ast.walk(ast.parse(code(path, PAGES))) if isinstance(n, ast.Constant)}
         assert {frame for frame in FRAMES if frame in words} <= set(entry.reads)
         assert set(re.findall(r"read_results\([\"'](\w+)", source)) <= set(entry.needs)
         last = {name.rpartition(".")[2] for name in imported(source)}

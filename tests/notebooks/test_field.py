@@ -3,7 +3,7 @@
 import pytest
 from fixtures.notebook_runs import run_all
 
-from judgebook.questions.field import analysis, reading
+from compendium.field import analysis, reading
 from judgebook.study.results import unfold
 
 NOTEBOOK = "92_human_evaluations"

@@ -8,7 +8,7 @@ import sys
 import pytest
 from fixtures.notebook_runs import ACROSS, CHECKS, ENTRIES, NOT_SIMULATED, World, check_alpha, check_models, worker_ids
 
-from judgebook.extras.gallery import committed, front
+from compendium.gallery import committed, front
 from judgebook.study.params import ROOT
 
 SECONDS = 400

@@ -6,7 +6,7 @@ import pytest
 from fixtures import yaml_studies as studies
 from fixtures.notebook_runs import CHECKS, ended, moved_by_the_seed, run_all, settled
 
-from judgebook.simulation import study as simulate
+from compendium.simulation import study as simulate
 from judgebook.study.params import ROOT
 from judgebook.study.sections.data import Simulate
 

@@ -14,7 +14,7 @@ entries:
   - {cells: T/p/r/d, study: absent, notebook: 01_counts, where: {statistic: count}, keys: {what: a}}
 """
 READS = """\
-from judgebook.published import mapping
+from compendium.published import mapping
 found = [run.results_elsewhere(*pair) for pair in mapping.sources()]
 there = [f for f in found if f is not None]
 """

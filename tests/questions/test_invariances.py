@@ -70,8 +70,8 @@ def performance_of(told: Told) -> Results:
 
 
 def groups_of(told: Told) -> Results:
-    rows, options, scope = groups.comparable(told["annotations"]), told.study.group_effects, told.study.scope
-    return groups.analyse(rows, told.labels, options, sampling=FEW, pick_seed=1, permute_seed=1, scope=scope)
+    rows, options = groups.comparable(told["annotations"]), told.study.group_effects
+    return groups.analyse(rows, told.labels, options, sampling=FEW, pick_seed=1, permute_seed=1)
 
 
 def metrics_of(told: Told) -> Results:
@@ -97,7 +97,7 @@ def moderation_of(told: Told) -> Results:
     both = preferences.outcomes(judged["better"], judged["unrelated"])
     replies = preferences.replies(dialogues, both, section.reference_system)
     overlap, _ = text_metrics.compute(replies, moderation.METRICS)
-    given = (judged, told.labels, both, replies, overlap, None)
+    given = (judged, told.labels, both, replies, overlap)
     return moderation.analyse(*given, sampling=FEW, permute_seed=1)
 
 

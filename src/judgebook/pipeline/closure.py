@@ -17,11 +17,11 @@ from judgebook.pipeline.cache import Cache, digest
 from judgebook.plugins import GROUP
 
 #: the packages that notebooks may import of this project
-NAMES = ("helpers", "judgebook")
-PACKAGES = (project.ROOT / "src" / "helpers", project.PACKAGE)
+PACKAGES = (project.ROOT / "src" / "helpers", *project.packages().values())
+NAMES = tuple(path.name for path in PACKAGES)
 #: modules that find others by looking into folders -> names of those that they can load
 FINDERS = {
-    "judgebook.study.questions": "*.question",
+    "judgebook.study.questions": "*.question",  # of all packages
     "judgebook.study.source_options": "judgebook.sources.adapters.options.*",
     "judgebook.sources.joining": "judgebook.sources.adapters.*",
 }
@@ -112,8 +112,8 @@ def _imported_by(path: Path, package: str) -> list[str]:
 def package_data(cache: Cache, packages: tuple[Path, ...] = PACKAGES, modules: Collection[str] = ()) -> str:
     """Digest of the files of the packages that are neither code nor written for type checkers.
 
-    Those of an extra, and of pages, count for their own `modules` only, passages of text for those that display it: no
-    statistic depends on a colour or a word.
+    Those of an extra, of a package that adds to this one, and of pages, count for their own `modules` only, passages of
+    text for those that display it: no statistic depends on a colour or a word.
     """
     return digest({name: cache.file(p) for name, p in _no_code(cache, packages).items() if _counts(name, modules)})
 
@@ -127,7 +127,8 @@ def _no_code(cache: Cache, packages: tuple[Path, ...]) -> dict[str, Path]:
 
 def _counts(name: str, modules: Collection[str]) -> bool:
     folder = name.rpartition("/")[0].replace("/", ".")
-    if folder.startswith(f"{GROUP}."):
+    extra = folder.startswith(f"{GROUP}.") or not folder.startswith("judgebook.")
+    if extra and not name.endswith("statistics.yaml"):
         return folder in modules
     if modules and name.endswith("text.md.j2"):
         return "judgebook.display.text" in modules and any(m.startswith(f"{folder}.") for m in modules)

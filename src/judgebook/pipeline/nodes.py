@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from judgebook import plugins, project
@@ -17,7 +18,6 @@ from judgebook.pipeline.cache import Cache, digest
 from judgebook.pipeline.closure import NAMES, closure, package_data
 from judgebook.pipeline.manifest import Manifest, environment
 from judgebook.pipeline.notebook import ALWAYS, Facts, facts
-from judgebook.published import mapping
 from judgebook.sources import places
 from judgebook.sources.ids import recorded
 from judgebook.sources.instead import embedded, shared
@@ -47,12 +47,12 @@ _NOT_DATA = {
     "planning",
 }
 #: nodes that are neither notebooks nor pages of notebooks or extras
-_OTHERS = ("simulate", "annotations", "index", "search", "scoreboard", "papers")
+_OTHERS = ("annotations", "index", "search")
 Parts = dict[str, str | None]
 #: the node that analyses a notebook ahead of the first page
 ANALYSIS = "analysis of {}"
-#: where what the analyses gave may be kept, by module
-QUESTIONS = "judgebook.questions."
+#: where what the analyses gave may be kept, by module: questions, and packages that add to this one
+KEPT = ("judgebook.questions.", *(f"{name}." for name, path in project.packages().items() if path != project.PACKAGE))
 #: in the scratch folder, the first page as it is where the run is stopped before the rest is computed, followed by the
 #: digest of the page as it is meanwhile
 STOPPED = "stopped-"
@@ -103,24 +103,10 @@ class StudyNodes:
         return self.home / "notebooks" / f"{name}.ipynb"
 
     def data(self) -> list[Node]:
-        """Simulating, where the YAML asks for it, and building the annotations."""
+        """Making raw files, where an extra does, and building the annotations."""
         if self.study.across:
             return []
-        nodes = []
-        if self.study.simulate is not None and not shared.files(self.study):
-            raw = store.raw(self.key)
-            made = [raw / name for name in [*recorded.raw_names(self.study), "truth.json"]]
-            nodes.append(
-                Node(
-                    self.key,
-                    "simulate",
-                    (),
-                    self._simulate_parts,
-                    lambda: [p for p in made if p.is_file()],
-                    worker.simulate,
-                    lambda: self.spec,
-                )
-            )
+        nodes = [node for extra in plugins.here().values() for node in extra.raw(self)]
         frames = Node(
             self.key,
             "annotations",
@@ -161,7 +147,7 @@ class StudyNodes:
         done, failed = self.executed(name), self.executed(f"{name}.failed")
         allowed = tuple(closure(self.facts(name).imports, self.cache))
         with self.cache.moment():
-            code = {module: digest(self.code(module)) for module in allowed if module.startswith(QUESTIONS)}
+            code = {module: digest(self.code(module)) for module in allowed if module.startswith(KEPT)}
         return worker.NotebookJob(name, dag.file(name, self.folder), values, allowed, done, failed, self.work, code)
 
     def only_drawn(self, name: str, parts: Parts) -> bool:
@@ -180,18 +166,12 @@ class StudyNodes:
             and all(digest(self.code(module)) == then for module, then in computed.items())
         )
 
-    def _yaml(self, *sections: str) -> Parts:
+    def yaml(self, *sections: str) -> Parts:
         return {f"{s} (YAML)": digest(dag.value(self.study, s)) for s in sections}
 
     def code(self, *modules: str) -> Parts:
         sources = closure(modules, self.cache)
         return {**sources, "package data": package_data(self.cache, modules=sources), "packages": environment()}
-
-    def _simulate_parts(self) -> Parts:
-        folder = params.ROOT / "data" / "published"  # two parts are calibrated to printed tables
-        printed = sorted(p for paper in ("smith2022", "dstc10") for p in folder.glob(f"{paper}_*.csv"))
-        parts = self._yaml("simulate", "seeds.simulate", "sources") | {p.name: self.cache.file(p) for p in printed}
-        return parts | self.code("judgebook.simulation.study")
 
     def raw(self) -> Parts:
         """Digests of the files that the data are read from."""
@@ -210,7 +190,7 @@ class StudyNodes:
     def _annotation_parts(self) -> Parts:
         raw = self.raw()
         sections = sorted(set(Study.model_fields) - _NOT_DATA)
-        return raw | self._yaml(*sections) | self.code("judgebook.sources.build")
+        return raw | self.yaml(*sections) | self.code("judgebook.sources.build")
 
     def namesake(self) -> str:
         """Why this study must not be run here: another YAML of its name, which is still there, has left results of
@@ -235,7 +215,7 @@ class StudyNodes:
         sections = [*dag.COMMON, *entry.own_sections, *entry.knobs.values()]
         if entry.own:  # whatever it takes from the YAML
             sections = sorted({*Study.model_fields} - {"extra"})
-        parts |= self._yaml(*sections)
+        parts |= self.yaml(*sections)
         extra = recorded.extra(self.study, self.home) if entry.extra else {}
         parts |= {f"extra.{key} (YAML)": digest(extra.get(key)) for key in entry.extra}
         # as the notebook reads them, without ids: a study that is loaded from what a run recorded has nothing else
@@ -246,7 +226,7 @@ class StudyNodes:
         for needed in entry.needs:
             results = sorted((self.home / "results").glob(f"{needed}.*parquet"))
             parts[f"results of {needed}"] = digest({p.name: self.cache.file(p) for p in results})
-        for study, notebook in mapping.sources() if entry.across and "data/published/*" in entry.reads else ():
+        for study, notebook in resolve_name(entry.results_of)() if entry.results_of else ():
             path = store.processed(study) / "results" / f"{notebook}.parquet"
             parts[f"results of {study}/{notebook}"] = self.cache.file(path)
         return parts | self.code(*about.imports)
@@ -298,7 +278,7 @@ class StudyNodes:
 
     def retire_strangers(self) -> None:
         """Remove outputs of notebooks that no question declares any more, and of pages of extras that were removed."""
-        wanted = {*_OTHERS, *(page.name for page in plugins.pages(self.study))}
+        wanted = {*_OTHERS, *(node.name for node in self.data()), *(page.name for page in plugins.pages(self.study))}
         for name in list(self.manifest.nodes):
             notebook = name.removeprefix("page ")
             if notebook not in self.entries and name not in wanted:

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from judgebook.report.first_page import Cite
     from judgebook.report.html import Page
 
-#: names of the pages of every printed number, and of the papers' elements
-CELLS, ELEMENTS = "90_cells", "papers"
 #: the first page, and the page that searches a report
 INDEX, SEARCH = "index", "search"
 #: the node that writes the first page before all notebooks are there

@@ -1,4 +1,4 @@
-"""Nodes that make the report: a page per notebook, the first page, those of printed numbers, and pages of extras."""
+"""Nodes that make the report: a page per notebook, the first page, and pages of extras."""
 
 from __future__ import annotations
 
@@ -9,18 +9,15 @@ from judgebook import __version__, plugins, project
 from judgebook.pipeline import early, page_jobs, rendering, worker
 from judgebook.pipeline.cache import digest
 from judgebook.pipeline.nodes import ANALYSIS, STOPPED, Node, Parts, StudyNodes
-from judgebook.pipeline.page_jobs import ANALYSED, CELLS, ELEMENTS, FIRST_PAGE, INDEX, SEARCH, WAITED
+from judgebook.pipeline.page_jobs import ANALYSED, FIRST_PAGE, INDEX, SEARCH, WAITED
 from judgebook.pipeline.reading.cite import cite
 from judgebook.pipeline.reading.search import SearchJob, search
-from judgebook.published import mapping
 from judgebook.report.blocks import GLOSSARY
 from judgebook.sources.ids import recorded
 from judgebook.study import store
 from judgebook.study.definitions import meanings
 from judgebook.study.questions import declared, on_first_page
 
-#: the notebook whose numbers have their own page, and the node of that page
-SCOREBOARD, SCOREBOARD_NODE = "90_scoreboard", "scoreboard"
 #: what a report uses sampling weights for, and what not
 WEIGHTED = (
     "rates, means, shares of comparisons, strengths and ranks of systems, differences between them, estimates assisted"
@@ -62,8 +59,6 @@ class Pages:
         after = (*notebooks, FIRST_PAGE)
         nodes = [page.node(self, tuple(notebooks)) for page in plugins.pages(self.of.study)]
         nodes += [self._index(after), *(self._page(name, after) for name in every)]
-        if SCOREBOARD in every:
-            nodes += [make(tuple(notebooks)) for make in (self._scoreboard, self._elements)]
         return [self._early(notebooks, ahead), *nodes, self._search(tuple(node.name for node in nodes))]
 
     def _early(self, notebooks: list[str], ahead: Collection[str]) -> Node:
@@ -155,60 +150,6 @@ class Pages:
             quiet=True,
         )
 
-    def _scoreboard(self, after: tuple[str, ...]) -> Node:
-        """The page of every printed number, and `reports/replication.csv`."""
-        cells = self.of.home / "results" / f"{SCOREBOARD}.cells.parquet"
-        target, csv = self.folder / f"{CELLS}.html", self.folder.parent / "replication.csv"
-        return Node(
-            self.of.key,
-            SCOREBOARD_NODE,
-            after,
-            lambda: self._scoreboard_parts(cells),
-            lambda: [target, csv],
-            rendering.scoreboard,
-            lambda: rendering.ScoreboardJob(self.shared(), cells, target, csv, self.folder.parent),
-            lambda: None if cells.is_file() else "no result",
-            soft=True,
-            quiet=True,
-        )
-
-    def _elements(self, after: tuple[str, ...]) -> Node:
-        """The page of the papers' tables, figures and procedures."""
-        target = self.folder / f"{ELEMENTS}.html"
-        return Node(
-            self.of.key,
-            ELEMENTS,
-            after,
-            self._elements_parts,
-            lambda: [target],
-            rendering.elements,
-            lambda: rendering.ElementsJob(self.shared(), target, self.folder.parent),
-            soft=True,
-            quiet=True,
-        )
-
-    def _scoreboard_parts(self, cells: Path) -> Parts:
-        return {"scoreboard": self.of.cache.file(cells), "navigation": self._others()} | (
-            self.of.code(
-                "judgebook.published.page", "judgebook.published.consistency.checks", "judgebook.pipeline.rendering"
-            )
-        )
-
-    def _elements_parts(self) -> Parts:
-        files = {"elements.yaml": mapping.FOLDER / "elements.yaml", "glossary": GLOSSARY}
-        registry = {name: self.of.cache.file(path) for name, path in files.items()}
-        return (
-            registry
-            | {"navigation": self._others()}
-            | (self.of.code("judgebook.published.elements", "judgebook.report.html", "judgebook.pipeline.rendering"))
-        )
-
-    def _others(self) -> str:
-        """A digest of what a page that links to other studies shows around itself, and of their pages."""
-        shared = self.shared()
-        pages = [p.relative_to(self.folder.parent).as_posix() for p in sorted(self.folder.parent.glob("*/*.html"))]
-        return digest([shared.title, shared.nav, [p for p in pages if not p.startswith(f"{self.of.key}/")]])
-
     def has_page(self, name: str) -> bool:
         """Whether a notebook has been run and can be shown."""
         return name in self.of.manifest.nodes and self.of.executed(name).is_file() and not self.awaited(name)
@@ -233,11 +174,6 @@ class Pages:
     def shared(self, name: str | None = None) -> page_jobs.Shared:
         """What the page of a notebook, or the index, shares with the others."""
         nav = tuple((n, self.of.facts(n).title) for n in self.of.entries if self.has_page(n))
-        nav += (
-            ((CELLS, "Every printed number"), (ELEMENTS, "Each result of the papers"))
-            if SCOREBOARD in dict(nav)
-            else ()
-        )
         nav += tuple((page.name, page.title) for page in plugins.pages(self.of.study)) if nav and self.whole else ()
         of_study = name is None or self.of.entries[name].of_study
         simulated, sampling = self.of.study.simulated and of_study, self._sampling(name) if of_study else None

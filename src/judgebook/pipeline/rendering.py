@@ -14,17 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from judgebook import project
 from judgebook.pipeline.page_jobs import (
-    CELLS,
     COMPUTED,
     DESIGN,
-    ELEMENTS,
     NOT_RUN,
     TO_COME,
     WAITED,
     IndexJob,
     PageJob,
     Row,
-    Shared,
     earlier,
     write,
 )
@@ -79,68 +76,6 @@ def _put(source: Path, target: Path) -> None:
                 os.link(source, temporary)
                 return
         shutil.copyfile(source, temporary)
-
-
-@dataclass(frozen=True)
-class ScoreboardJob:
-    """cells : the scoreboard. target : its page. csv : the same as a table. pages : folder of all studies' pages."""
-
-    shared: Shared
-    cells: Path
-    target: Path
-    csv: Path
-    pages: Path
-
-
-def _address(pages: Path, study: str, notebook: str, place: str) -> str:
-    """Of a place on the page of a notebook, from that of another study; empty where there is no such page."""
-    exists = (pages / study / f"{notebook}.html").is_file()
-    return f"../{study}/{notebook}.html" + (f"#{place}" if place else "") if exists else ""
-
-
-@timed
-def scoreboard(job: ScoreboardJob) -> str:
-    """Render the page of every printed number, and write the same as CSV."""
-    import pandas as pd
-
-    from judgebook.published import page as scoreboard_page
-    from judgebook.published.consistency import checks
-    from judgebook.report import html as report
-
-    def link(study: str, notebook: str, shows: str) -> str:
-        return _address(job.pages, study, notebook, f"{notebook}_{shows}" if shows else "")
-
-    cells = pd.read_parquet(job.cells)
-    store.write_frame(cells, job.csv)
-    about = report.Page(job.shared.title, job.shared.simulated, CELLS, job.shared.nav)
-    titles = {paper.paper: paper.title for paper in checks.load()[1]}
-    write(job.target, scoreboard_page.page(cells, about, titles, link, f"../{job.csv.name}"))
-    return ""
-
-
-@dataclass(frozen=True)
-class ElementsJob:
-    """target : the page. pages : folder of all studies' pages."""
-
-    shared: Shared
-    target: Path
-    pages: Path
-
-
-@timed
-def elements(job: ElementsJob) -> str:
-    """Render the page that says where each table, figure and procedure of the papers is answered."""
-    from judgebook.published import elements as registry
-    from judgebook.published.consistency import checks
-    from judgebook.report import html as report
-
-    def link(study: str, notebook: str, section: str) -> str:
-        return _address(job.pages, study, notebook, section)
-
-    titles = {paper.paper: paper.title for paper in checks.load()[1]}
-    about = report.Page(job.shared.title, job.shared.simulated, ELEMENTS, job.shared.nav)
-    write(job.target, report.text_page(about, registry.TITLE, registry.page(registry.load(), titles, link)))
-    return ""
 
 
 @dataclass(frozen=True)

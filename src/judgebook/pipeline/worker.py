@@ -33,11 +33,11 @@ from judgebook.study.params import ParamsError, Study
 CHECK = "pipeline-check"
 #: file in a notebook's scratch folder in which its analyses say how far they are
 _PROGRESS = "progress"
-_CHECK_SOURCE = """\
+_CHECK_SOURCE = f"""\
 import json as _json
 import sys as _sys
 
-print(_json.dumps(sorted(m for m in _sys.modules if m.split(".")[0] in ("helpers", "judgebook"))))
+print(_json.dumps(sorted(m for m in _sys.modules if m.split(".")[0] in {("helpers", *project.packages())})))
 """
 
 
@@ -183,20 +183,11 @@ def described(error: BaseException) -> str:
     place, trace = "", error.__traceback__
     while trace:
         path = Path(trace.tb_frame.f_code.co_filename)
-        if path.is_relative_to(project.PACKAGE):
-            place = f" (src/judgebook/{path.relative_to(project.PACKAGE).as_posix()}, line {trace.tb_lineno})"
+        for name, folder in project.packages().items():
+            if path.is_relative_to(folder):
+                place = f" (src/{name}/{path.relative_to(folder).as_posix()}, line {trace.tb_lineno})"
         trace = trace.tb_next
     return f"{type(error).__name__}: {error}{place}"
-
-
-@timed
-def simulate(spec: Spec) -> str:
-    """Write the raw files of a simulated study."""
-    from judgebook.simulation import study as simulation
-
-    study = spec.load()
-    simulation.write(study, store.raw(study.key))
-    return ""
 
 
 @timed

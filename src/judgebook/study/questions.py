@@ -1,8 +1,9 @@
 """What a question declares of itself, and the questions there are.
 
-A folder that answers questions has a module `question.py` with a list `QUESTIONS`, one for each of its notebooks. What
-the project needs to know of a notebook follows from there; nobody lists them. The YAML of a study is made of their
-options (`params.Study`), so a declaration imports nothing above `study.sections.data`.
+A folder that answers questions, of this package or of one that adds to it (`project.packages`), has a module
+`question.py` with a list `QUESTIONS`, one for each of its notebooks. What the project needs to know of a notebook
+follows from there; nobody lists them. The YAML of a study is made of their options (`params.Study`), so a declaration
+imports nothing above `study.sections.data`.
 """
 
 from __future__ import annotations
@@ -11,15 +12,14 @@ import importlib
 import re
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from judgebook import project
 from judgebook.study.sections.data import Section
 
-PACKAGE = Path(__file__).resolve().parents[1]
-#: where `question.py` may stand, in the package
+#: where `question.py` may stand, in a package
 FOLDERS = ("*", "questions/*")
 #: above the tables of questions, in docs/notebooks.md and CONTRIBUTING
 NOTEBOOKS = "| notebook | question | analyses followed |\n| --- | --- | --- |\n"
@@ -61,6 +61,10 @@ class Question(Section):
     weighted: str = Field("", description="what on its page uses sampling weights, where they differ")
     unweighted: str = Field("", description="what does not")
     across: bool = Field(False, description="it reads results of other studies, and runs after them")
+    results_of: str = Field(
+        "",
+        description="`module:function` that lists (study, notebook) whose results it reads, of other studies",
+    )
     only: str = Field("", description="the one study across others whose report has it; by default each of them")
     headline: str | None = Field(
         None, description="the figure the gallery and papers show of it; by default the first one"
@@ -95,11 +99,12 @@ class Question(Section):
 
 @cache
 def folders() -> dict[str, list[Question]]:
-    """Folder in the package -> the questions it declares, in the order of the report."""
+    """Folder, as code names it, -> the questions it declares, in the order of the report."""
     by_folder = {}
-    for path in (p for folder in FOLDERS for p in PACKAGE.glob(f"{folder}/question.py")):
-        folder = path.parent.relative_to(PACKAGE).as_posix()
-        by_folder[folder] = sorted(importlib.import_module(module(folder, "question")).QUESTIONS, key=place)
+    for name, package in project.packages().items():
+        for path in (p for folder in FOLDERS for p in package.glob(f"{folder}/question.py")):
+            folder = ".".join((name, *path.parent.relative_to(package).parts))
+            by_folder[folder] = sorted(importlib.import_module(f"{folder}.question").QUESTIONS, key=place)
     return dict(sorted(by_folder.items(), key=lambda item: [place(question) for question in item[1]]))
 
 
@@ -121,13 +126,8 @@ def place(question: Question) -> tuple[str, str]:
     return question.after or question.notebook, question.notebook
 
 
-def module(folder: str, name: str) -> str:
-    """The full name of a module in a folder of the package."""
-    return f"judgebook.{folder.replace('/', '.')}.{name}"
-
-
 def home(notebook: str) -> str:
-    """The folder in the package that declares a notebook."""
+    """The folder that declares a notebook, as code names it."""
     return next(folder for folder, many in folders().items() if any(q.notebook == notebook for q in many))
 
 
@@ -159,14 +159,14 @@ def answering(*keys: str) -> tuple[str, ...]:
 def on_first_page() -> dict[str, str]:
     """Notebooks that answer a question of their own on the first page -> the module that does."""
     every = ((folder, question) for folder, many in folders().items() for question in many)
-    return {question.notebook: module(folder, "first_page") for folder, question in every if question.first_page}
+    return {question.notebook: f"{folder}.first_page" for folder, question in every if question.first_page}
 
 
 def listed(text: str) -> str:
     """A page with the rows of its tables of questions as they are declared."""
     notebooks = [(q.notebook.replace("_", " ", 1), q.asks, q.follows) for q in declared().values()]
     by_folder = [
-        (f"`{folder.rpartition('/')[2]}`", " ".join(q.asks for q in many), ", ".join(q.notebook[:2] for q in many))
+        (f"`{folder.rpartition('.')[2]}`", " ".join(q.asks for q in many), ", ".join(q.notebook[:2] for q in many))
         for folder, many in folders().items()
     ]
     for header, rows in ((NOTEBOOKS, notebooks), (BY_FOLDER, by_folder)):

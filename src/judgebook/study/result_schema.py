@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.resources import files
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -127,11 +129,11 @@ def statistics() -> dict[str, Statistic]:
     does not explain."""
     every: dict[str, Statistic] = {}
     for folder in questions.folders():
-        path = questions.PACKAGE / folder / "statistics.yaml"
+        path = Path(str(files(folder))) / "statistics.yaml"
         loaded = yaml.load(path.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader)) if path.is_file() else {}
         explained = loaded.pop("keys", {})
         if twice := sorted(loaded.keys() & every.keys()):
-            raise ValueError(f"{folder}/statistics.yaml: {', '.join(twice)} is declared elsewhere, too")
+            raise ValueError(f"{folder}: statistics.yaml: {', '.join(twice)} is declared elsewhere, too")
         for name, s in loaded.items():
             keys, ends = tuple(s.get("keys", ())), tuple(s.get("range", (-inf, inf)))
             meanings = {key: _meaning(explained, key, name, folder) for key in keys}
@@ -144,5 +146,5 @@ def _meaning(explained: Mapping[str, Any], key: str, statistic: str, folder: str
     meaning = explained.get(key)
     meaning = meaning.get(statistic) if isinstance(meaning, Mapping) else meaning
     if not meaning:
-        raise ValueError(f"{folder}/statistics.yaml: {statistic} has the key {key!r}, and `keys` does not explain it")
+        raise ValueError(f"{folder}: statistics.yaml: {statistic} has the key {key!r}, and `keys` does not explain it")
     return str(meaning)

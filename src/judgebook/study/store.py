@@ -241,7 +241,7 @@ def _declared(question: questions.Question | None, kind: str, name: str) -> None
         written = ", ".join(f'"{one}"' for one in [*listed, name])
         where = f"write `{kind}=[{written}]` in its call of `own_notebook`"
     else:
-        where = f"add it to `{kind}` in `{questions.home(question.notebook)}/question.py`"
+        where = f"add it to `{kind}` in `{questions.home(question.notebook).replace('.', '/')}/question.py`"
     raise UndeclaredError(
         f"{question.notebook} reads {name!r}, which it does not declare: {where}. Otherwise a change of it would leave"
         " the old results"

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compendium.published import numbers
 from judgebook.extras.annotate import degraded, pages
 from judgebook.pipeline import cli
-from judgebook.published import numbers
 
 
 @pytest.mark.parametrize(("least", "most"), [(1, 3), (4, 5), (6, 8), (9, 15), (16, 29)])

@@ -9,11 +9,11 @@ import pytest
 from fixtures import yaml_studies
 from scipy import stats
 
+from compendium.published import numbers
 from helpers.replication import last_met
 from judgebook.extras.compare import analysis, sides
 from judgebook.extras.compare.analysis import CLEARLY, NOT, OPEN, STANDARDISED, WEAKLY, compare
 from judgebook.extras.compare.sides import ComparisonError, Side
-from judgebook.published import numbers
 from judgebook.questions.quality_control import crowd, replication, worker_tests
 from judgebook.sources.build import build
 from judgebook.study import params

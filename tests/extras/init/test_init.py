@@ -1,13 +1,12 @@
 """`init`: a project of one's own works as it is, as its guide says, and is made whole or not at all."""
 
-import os
 import re
-import shutil
 import subprocess
 import sys
 
 import pytest
 from conftest import ROOT
+from fixtures.library_alone import place
 
 import judgebook as jb
 from judgebook.extras.init import writing
@@ -16,8 +15,6 @@ from judgebook.sources import build
 
 SECONDS = 60
 GUIDE = (ROOT / "docs" / "own_project.md").read_text(encoding="utf-8")
-#: what a wheel carries, as far as it is needed here
-CARRIED = ("notebooks", "params", "data/embedded", "data/published", "src/helpers")
 
 
 def blocks(language):
@@ -28,12 +25,7 @@ def blocks(language):
 def shell(tmp_path_factory):
     """A folder outside the checkout, and what carries out a line there as if the package were installed."""
     site, folder = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("anywhere")
-    shutil.copytree(
-        ROOT / "src" / "judgebook", site / "judgebook", ignore=shutil.ignore_patterns("paper", "atlas", "*.pyc.*")
-    )
-    for name in CARRIED:
-        shutil.copytree(ROOT / name, site / "judgebook" / "carried" / name)
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("COMPENDIUM_")} | {"PYTHONPATH": str(site)}
+    environment = place(site, "paper")
 
     def call(line, *more):
         words = [*line.split(), *more]

@@ -8,8 +8,8 @@ import pytest
 from fixtures.notebook_cells import as_published
 from fixtures.notebook_code import functions
 
+from compendium.published import numbers as published
 from judgebook.display.names import DisplayNames
-from judgebook.published import numbers as published
 from judgebook.questions.collection import costs
 from judgebook.questions.collection.question import Costs
 from judgebook.study import schema

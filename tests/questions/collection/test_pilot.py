@@ -9,12 +9,12 @@ from fixtures.notebook_cells import as_published
 from fixtures.notebook_code import functions
 from scipy import stats
 
+from compendium.simulation import study as simulate
 from helpers import items
 from judgebook.display.names import display_names
 from judgebook.display.views import Plot, Table
 from judgebook.questions.collection import analysis, pilot, screening
 from judgebook.questions.performance import rate_intervals
-from judgebook.simulation import study as simulate
 from judgebook.sources import build
 from judgebook.statistics.intervals import Sampling, jackknife_t
 from judgebook.study import params

@@ -10,15 +10,16 @@ import pytest
 from fixtures.made_annotations import comparisons, judged_twice, numbered
 from fixtures.notebook_cells import as_published as cells_of
 
+from compendium.papers.group_effects import as_published
+from compendium.published import numbers, verdicts
 from helpers.group_effects import Page
 from judgebook.annotations import picks
 from judgebook.annotations.summary import in_scope
 from judgebook.display.names import display_names
 from judgebook.display.views import Plot, Table
-from judgebook.published import numbers, verdicts
 from judgebook.questions.groups import analysis
 from judgebook.questions.groups.alphas import alpha_within
-from judgebook.questions.groups.analysis import as_published, comparable, group_counts
+from judgebook.questions.groups.analysis import comparable, group_counts
 from judgebook.questions.groups.effects import label_scores, over_pairs, unit_sums
 from judgebook.sources import build
 from judgebook.statistics.intervals import Sampling
@@ -102,7 +103,7 @@ def results(raw, published):
     seeds = {"pick_seed": 123, "permute_seed": 1}
     printed = as_published(raw, labels, options, study.scope, numbers.load("finch2024"), sampling=sampling, **seeds)
     effects = [rows.assign(statistic=name, resample="score") for name, rows in published.saved.items()]
-    return analysis._adjusted(collect(*printed, *effects, alpha_within(raw, labels, sampling), group_counts(raw)))
+    return analysis.adjusted(collect(*printed, *effects, alpha_within(raw, labels, sampling), group_counts(raw)))
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from fixtures.made_annotations import comparisons, monte_carlo, ratings
 
+from compendium.papers import group_effects
 from judgebook.questions.agreement import alpha
 from judgebook.questions.groups import pick_ranges
 from judgebook.questions.groups.alphas import alpha_ranges
@@ -81,6 +82,6 @@ def test_inside_and_how_often_wrong_values_are():
     ranges = [("x", 0.304, 0.34), ("y", 0.35, 0.4), ("z", 0.2, 1.0)]
     keys = {"statistic": "mean_absolute_effect", "method": "dialogue_likert", "group": "g1", "over": "picks"}
     results = collect(keys | {"label": x, "ci_low": a, "ci_high": b, "scope": "paper"} for x, a, b in ranges)
-    found = pick_ranges.inside(printed, results).set_index("label")
+    found = group_effects.inside(printed, results).set_index("label")
     assert found["inside"].to_dict() == {"x": True, "y": False, "z": True}  # 0.30 may have been 0.304
     assert found["wrong_inside"].to_dict() == {"x": 0.5, "y": 0.0, "z": 1.0}

@@ -12,9 +12,9 @@ from fixtures.notebook_cells import as_published
 from matplotlib import pyplot
 from scipy import stats
 
+from compendium.published import verdicts
 from helpers import raters
 from judgebook.display.names import DisplayNames
-from judgebook.published import verdicts
 from judgebook.questions.metrics import analysis, correlations, items, text_metrics
 from judgebook.sources.build import build
 from judgebook.statistics.intervals import Sampling

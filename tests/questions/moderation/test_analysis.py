@@ -9,12 +9,13 @@ from fixtures.notebook_cells import as_published
 from matplotlib import pyplot
 from statsmodels.stats import inter_rater
 
+from compendium.papers import moderation as printed
+from compendium.published import numbers as published
+from compendium.simulation import moderation as simulated
 from judgebook.display.names import DisplayNames
-from judgebook.published import numbers as published
 from judgebook.questions.agreement import kappa_icc as coefficients
-from judgebook.questions.moderation import analysis, categories, preferences
+from judgebook.questions.moderation import categories, preferences
 from judgebook.questions.performance.rate_intervals import wilson
-from judgebook.simulation import moderation as simulated
 from judgebook.statistics.intervals import Sampling
 from judgebook.statistics.permutation import sign_flip_test
 from judgebook.study.results import collect
@@ -229,7 +230,7 @@ class TestPrinted:
     PAPER = published.load("dstc10")
 
     def test_printed_shares_follow_from_printed_counts(self):
-        rows = collect(analysis.from_print(self.PAPER, 0.95))
+        rows = collect(printed.from_print(self.PAPER, 0.95))
         shares = rows.select("moderation_share", interval="n")
         table = self.PAPER[(self.PAPER["element"] == "Table 6") & (self.PAPER["panel"] == "percent")]
         known = shares.set_index(["system", "outcome"])["estimate"]
@@ -240,7 +241,7 @@ class TestPrinted:
         assert set(items["n_clusters"]) == {340, 60}
 
     def test_printed_agreement_allows_the_printed_kappa(self):
-        rows = collect(analysis.from_print(self.PAPER, 0.95))
+        rows = collect(printed.from_print(self.PAPER, 0.95))
         bound = rows["kappa_bound"].set_index("end")["estimate"]
         assert 0 < bound["low"] < 0.1 < bound["high"] < 0.25
 

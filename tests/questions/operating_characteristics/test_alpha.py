@@ -9,11 +9,11 @@ from fixtures import session_study as sessions
 from fixtures.made_annotations import monte_carlo
 from fixtures.rated_systems import rng, value
 
+from compendium.simulation import study as simulate
 from judgebook.questions.agreement.coincidences import patterns
 from judgebook.questions.operating_characteristics import alpha, analysis, views
 from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan, mean, share
 from judgebook.questions.operating_characteristics.question import Operating
-from judgebook.simulation import study as simulate
 from judgebook.statistics.intervals import exact_binomial
 from judgebook.study.labels import LABEL_SETS, Label
 from judgebook.study.results import collect

@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from compendium.papers import bot_performance
+from compendium.published.mapping import MappingEntry
 from judgebook.display.names import DisplayNames
-from judgebook.published.mapping import MappingEntry
-from judgebook.questions.performance import analysis, findings, tables
+from judgebook.questions.performance import analysis, findings
 from judgebook.study.labels import Label
 from judgebook.study.results import collect
 
@@ -67,4 +68,4 @@ def test_printed_numbers_are_read_as_they_are_worded(wording, here, low, high, r
     entry = MappingEntry(cells="*", study="s", notebook="n", row="label", column="system")
     given = {"paper": "p", "panel": "", "entry": entry, "row": "bad", "column": "all", "value": 1.0, "printed": "1"}
     given |= {"wording": wording, "here": here, "ci_low": low, "ci_high": high}
-    assert tables.read(pd.DataFrame([given]))["reading"].tolist() == [reading]
+    assert bot_performance.read(pd.DataFrame([given]))["reading"].tolist() == [reading]

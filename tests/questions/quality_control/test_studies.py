@@ -3,7 +3,7 @@
 import pytest
 from questions.quality_control.test_analysis import published, same_as_kernels
 
-from judgebook.published import verdicts
+from compendium.published import verdicts
 from judgebook.questions.quality_control import analysis, crowd, worker_pairs, worker_summary, worker_tests
 from judgebook.sources.build import build
 from judgebook.statistics import Sampling

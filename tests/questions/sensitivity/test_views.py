@@ -6,6 +6,7 @@ import pytest
 from fixtures.notebook_cells import published_tests
 from fixtures.session_study import SYSTEMS, annotate
 
+from compendium.papers import sensitivity
 from judgebook.display.names import DisplayNames
 from judgebook.questions.sensitivity import analysis, findings, tables
 from judgebook.questions.sensitivity.question import Sensitivity
@@ -69,4 +70,4 @@ def test_counts_of_other_labels_by_hand():
     cells = pd.DataFrame({"method": "m", "alpha": 0.05, "value": [1.0, 5.0, 2.0], "smallest": [0.0, 4.0, 1.0],
                           "largest": [2.0, 6.0, 1.0]})  # fmt: skip
     # the 2 lies in the first range, the 1 in the third, of six wrong pairings
-    assert findings.others_inside(cells) == pytest.approx(2 / 6)
+    assert sensitivity.others_inside(cells) == pytest.approx(2 / 6)

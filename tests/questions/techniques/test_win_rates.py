@@ -8,9 +8,9 @@ from fixtures.notebook_code import functions
 from fixtures.win_rates import win_rates
 from scipy import stats
 
+from compendium.papers import effective_rates
 from helpers.turns import by_turn
 from helpers.win_rates import effective, share_won
-from judgebook.questions.techniques import effective_rates
 from judgebook.questions.techniques import sittings as sat
 from judgebook.questions.techniques.same_winner import joined, ratio, same_sitting
 from judgebook.statistics import exact_binomial

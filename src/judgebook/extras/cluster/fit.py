@@ -41,7 +41,7 @@ class Expected:
 @cache
 def loaded() -> str:
     """Digest of the project's code at the first call in this process, which has loaded it: files may change later."""
-    return _digest(project.PACKAGE)
+    return _digest(*project.packages().values())
 
 
 def notebooks() -> str:

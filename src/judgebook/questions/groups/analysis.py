@@ -12,18 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgebook.annotations.families import adjust_rows
-from judgebook.annotations.picks import pick_as_published, picks
-from judgebook.annotations.summary import evaluated, in_scope, with_means
-from judgebook.published import numbers
-from judgebook.questions.agreement.items import without_weights
-from judgebook.questions.groups.alphas import alpha_between, alpha_ranges, alpha_within
+from judgebook.annotations.picks import picks
+from judgebook.annotations.summary import evaluated, with_means
+from judgebook.questions.groups.alphas import alpha_between, alpha_within
 from judgebook.questions.groups.conclusions import conclusions
 from judgebook.questions.groups.effects import (
     KEY,
@@ -36,14 +33,13 @@ from judgebook.questions.groups.extremes import extremes
 from judgebook.questions.groups.joint_resampling import resampled, resampled_two_way
 from judgebook.questions.groups.many_pairs import many_pairs
 from judgebook.questions.groups.permutation_null import permutation_null
-from judgebook.questions.groups.pick_ranges import effect_ranges, wrong_inside
+from judgebook.questions.groups.pick_ranges import effect_ranges
 from judgebook.questions.groups.question import GroupEffects
 from judgebook.questions.groups.robustness import robustness
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import ResultRows, Results, collect
 from judgebook.study.schema import Annotations, unordered
-from judgebook.study.sections.data import Scope
 
 #: identifies a difference between groups
 PAIR = [*KEY, "group", "group_b"]
@@ -80,7 +76,6 @@ def analyse(
     sampling: Sampling,
     pick_seed: int,
     permute_seed: int,
-    scope: Scope | None = None,
     keep: Callable[[pd.DataFrame, str], object] = lambda frame, name: None,
 ) -> Results:
     """All results of notebook 08.
@@ -91,11 +86,9 @@ def analyse(
         Of `comparable`. Of labels without order only alphas are computed: they have no mean.
     labels : sequence of Label
     options : GroupEffects
-        Margin, numbers of permutations, picks and resamples, and the paper whose values are computed by its own pick.
+        Margin, and numbers of permutations, picks and resamples.
     pick_seed, permute_seed : int
         Of the pick of one annotation per item; of permutations and of the picks to range over.
-    scope : Scope, optional
-        What the paper left out.
     keep : callable
         Is given the effects of all pairs of systems where these are very many (`many_pairs`), and a name.
     """
@@ -135,19 +128,7 @@ def analyse(
     )
     if not many:
         results = collect(results, conclusions(results, options.margin))
-    if options.paper:
-        of_paper = as_published(
-            annotations,
-            labels,
-            options,
-            scope,
-            numbers.load(options.paper),
-            sampling=sampling,
-            pick_seed=pick_seed,
-            permute_seed=permute_seed,
-        )
-        results = collect(results, *of_paper)
-    return _adjusted(results)
+    return adjusted(results)
 
 
 def analyse_with_frames(*args: Any, **kwargs: Any) -> tuple[Results, dict[str, pd.DataFrame]]:
@@ -156,7 +137,7 @@ def analyse_with_frames(*args: Any, **kwargs: Any) -> tuple[Results, dict[str, p
     return analyse(*args, **kwargs, keep=lambda frame, name: frames.update({name: frame})), frames
 
 
-def _adjusted(results: Results) -> Results:
+def adjusted(results: Results) -> Results:
     """Tests of difference and of equivalence with Holm's p-values over all labels and pairs of groups of a method."""
     families: dict[str, list[str]] = {"group_difference_test": ["exchange", "scope", "pick"], "equivalence_margin": []}
     for statistic, keys in families.items():
@@ -207,50 +188,6 @@ def verdict(p_difference: float, p_equivalence: float, level: float) -> str:
         return UNTESTED
     differs, same = p_difference < level, p_equivalence < level
     return BOTH if differs and same else DIFFERS if differs else EQUIVALENT if same else UNDECIDED
-
-
-def as_published(
-    annotations: Annotations,
-    labels: Sequence[Label],
-    options: GroupEffects,
-    scope: Scope | None,
-    printed: pd.DataFrame,
-    *,
-    sampling: Sampling,
-    pick_seed: int,
-    permute_seed: int,
-) -> Iterator[Results]:
-    """Alpha between groups by the paper's own pick (`pick` is paper), on all data and on its scope (`scope` is paper).
-
-    On its scope also: the permutation null of Figure 1, ranges over picks, alpha within groups (Table 3), counts (Table
-    2), and how many wrong values lie inside the ranges.
-
-    printed : numbers of the paper. Other parameters as of `analyse`.
-    """
-    annotations = without_weights(annotations)
-    frames: dict[str | None, Annotations] = {"paper": annotations}
-    if scope:
-        inside = in_scope(annotations, dialogues=scope.exclude_dialogues, sessions=scope.exclude_sessions)
-        frames = {None: annotations, "paper": inside}
-    for name, frame in frames.items():
-        by_pair = pick_as_published(frame, comparisons="pair", seed=pick_seed, source_order=options.source_order)
-        results = alpha_between(by_pair, labels, sampling)
-        yield Results({s: rows.assign(pick="paper", scope=name) for s, rows in results.items()})
-    exchanged = partial(permutation_null, seed=permute_seed, n_permutations=options.n_permutations)
-    null = collect(for_each_label(exchanged, by_pair))
-    ranges = partial(effect_ranges, seed=permute_seed, n_picks=options.n_picks, sides="apart")
-    around = collect(
-        Results({s: rows.assign(pick="paper") for s, rows in null.items()}),
-        for_each_label(ranges, frame),
-        *(
-            alpha_ranges(frame, labels, a, b, seed=permute_seed, n_picks=options.n_picks)
-            for a, b in combinations(sorted(frame["group"].unique()), 2)
-        ),
-        alpha_within(frame, labels, sampling),
-        group_counts(frame),
-    )
-    around = Results({s: rows.assign(scope="paper") for s, rows in around.items()})
-    yield collect(around, wrong_inside(printed, around))
 
 
 def comparable(annotations: Annotations) -> Annotations:

@@ -10,28 +10,21 @@ import pandas as pd
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.published.mapping import title
-from judgebook.questions.groups import analysis, printed_effects
+from judgebook.questions.groups import analysis
 from judgebook.questions.groups.analysis import BOTH, DIFFERS
 from judgebook.questions.groups.extremes import DISAGREED
-from judgebook.questions.groups.pick_ranges import inside
 from judgebook.questions.groups.robustness import OBJECTIVE, SHARED
 from judgebook.questions.groups.tables import method_conclusions, named, ordered
-from judgebook.simulation.truth import truth
 from judgebook.study.labels import METHODS
-from judgebook.study.params import Study
 from judgebook.study.results import Results, where
-from judgebook.study.sections.data import Simulate
 
 #: groups with fewer people than this are not a sample of anyone
 FEW_PEOPLE = 5
 _PHRASES = Phrases(__package__)
 
 
-def findings(
-    results: Results, names: DisplayNames, *, confidence: float, simulate: Simulate | None = None
-) -> Iterator[Prose]:
-    """The headline; what differs; how methods compare; whether a simulation's truth was found."""
+def findings(results: Results, names: DisplayNames, *, confidence: float) -> Iterator[Prose]:
+    """The headline; what differs; how methods compare."""
     rows = ordered(analysis.differences(results, confidence), names)
     few, differ = _few_people(results, names), rows[rows["verdict"].isin([DIFFERS, BOTH])]
     signs = [shares["sign"] for _, shares in method_conclusions(results, names)]
@@ -39,11 +32,9 @@ def findings(
     yield Prose(_PHRASES.say("headline", **_headline(rows, len(differ), 1 - confidence), **agree, few=few))
     moved = (rows["without_high"] - rows["without_low"]).dropna()
     range_ = {"median": moved.median(), "most": moved.max()} if len(moved) else None
-    yield Prose(_PHRASES.say("details", differ=_labels(differ, rows, names), moved=range_, few=few))
+    yield Prose(_PHRASES.say("details", differ=by_place(differ, rows, names), moved=range_, few=few))
     tested = rows.dropna(subset="p")
     yield Prose(_PHRASES.say("by_method", units=list(tested.drop_duplicates("method")["level"])))
-    if simulate:
-        yield Prose(_PHRASES.say("recovered", level=1 - confidence, **_recovered(rows, simulate, 1 - confidence)))
 
 
 def _headline(rows: pd.DataFrame, n_differ: int, level: float) -> dict[str, Any]:
@@ -53,7 +44,7 @@ def _headline(rows: pd.DataFrame, n_differ: int, level: float) -> dict[str, Any]
     return facts | {"differ_people": int((by_people < level).sum())}
 
 
-def _labels(chosen: pd.DataFrame, rows: pd.DataFrame, names: DisplayNames) -> list[tuple[str, list[str]]]:
+def by_place(chosen: pd.DataFrame, rows: pd.DataFrame, names: DisplayNames) -> list[tuple[str, list[str]]]:
     """Labels by method and pair of groups, which are named where `rows` have several of them."""
     titles = named(rows, names)
     columns = [c for c, several in titles.nunique().items() if several > 1 and c != "Label"]
@@ -66,21 +57,6 @@ def _few_people(results: Results, names: DisplayNames) -> list[tuple[str, int]]:
     people = results.select("count", what="evaluators", kind="human", scope=None)
     few = people[people["estimate"] < FEW_PEOPLE]
     return [(names.name("group", g), int(n)) for g, n in zip(few["group"], few["estimate"], strict=True)]
-
-
-def _recovered(rows: pd.DataFrame, simulate: Simulate, level: float) -> dict[str, Any]:
-    """How many differences are found where there is none in truth, and where there is one."""
-    true = pd.DataFrame(truth(simulate)["group_differences"])
-    keys = ["method", "label", "pair"]
-    rows, true = (
-        f.assign(pair=["/".join(sorted(p)) for p in zip(f["group"], f["group_b"], strict=True)]) for f in (rows, true)
-    )
-    rows = rows.dropna(subset="p").merge(true[[*keys, "difference", "null"]], on=keys)
-    out = {"median": rows.loc[~rows["null"], "difference"].median()}
-    for name, part in (("null", rows[rows["null"]]), ("real", rows[~rows["null"]])):
-        out[name] = {"n": len(part), "beyond": int((part["p"] < level).sum())}
-        out[name]["significant"] = int((part["p_adjusted"] < level).sum())
-    return out
 
 
 def claims(results: Results, names: DisplayNames, objective: Sequence[str]) -> Iterator[Prose]:
@@ -122,36 +98,3 @@ def _extreme(row: Mapping[str, Any], results: Results, names: DisplayNames) -> d
     pair = (row["group"], row["group_b"])
     facts = {"groups": [names.name("group", g) for g in pair], "method": names.name("method", row["method"])}
     return facts | {"shares": [share[pair], share[pair[::-1]]], "row": row, "resolved": _excludes_zero(row)}
-
-
-def over_picks(results: Results, printed: pd.DataFrame, study: Study) -> Prose:
-    """What it proves that printed values lie inside the range over picks, and what was inferred about the data."""
-    rows = inside(printed, results)
-    free = rows[rows["high"] > rows["low"]]
-    facts = {"n": len(rows), "free": len(free), "inside": int(free["inside"].sum())}
-    inferred = [(g.title or key, g.note) for key, g in study.groups.items() if g.fitted]
-    inferred += [("Scope", study.scope.note)] if study.scope else []
-    return Prose(_PHRASES.say("over_picks", **facts, wrong=free["wrong_inside"].mean(), inferred=inferred))
-
-
-def figure_one(results: Results, names: DisplayNames, confidence: float) -> Prose:
-    """What Figure 1 shows compared with chance."""
-    rows = ordered(analysis.differences(results, confidence, scope="paper", pick="paper"), names)
-    beyond = rows[rows["exceeds"].fillna(False)]
-    facts = {"n": len(rows), "n_beyond": len(beyond), "beyond": _labels(beyond, rows, names)}
-    facts["limits"] = list(rows["null_q95"].dropna())
-    facts["significant"] = int((rows["p_adjusted"] < 1 - confidence).sum())
-    return Prose(_PHRASES.say("figure_one", **facts, above=[int((rows["estimate"] > x).sum()) for x in (0.4, 0.2)]))
-
-
-def printed_claims(numbers: pd.DataFrame, paper: str, objective: Sequence[str]) -> Prose:
-    """What the paper's printed numbers say of its claims and recommendations, for groups that are not public, too."""
-    facts = printed_effects.facts(numbers, paper, objective)
-    facts |= {"methods": [title(paper, m) for m in facts["methods"]], "odd": title(paper, facts["odd"])}
-    facts["objective"] = [
-        {"method": title(paper, row["method"]), "label": title(paper, row["label"]), "open": row["open"]}
-        | {"pair": " / ".join(title(paper, g) for g in row["pair"])}
-        for row in facts["objective"]
-    ]
-    facts["judged"] = [row | {"method": title(paper, row["method"])} for row in facts["judged"]]
-    return Prose(_PHRASES.say("printed_claims", large=f"{printed_effects.LARGE:g}", **facts))

@@ -7,8 +7,7 @@ import pandas as pd
 from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import without_means
-from judgebook.published import comparison, numbers
-from judgebook.questions.groups import figures, findings, printed_effects, tables
+from judgebook.questions.groups import figures, findings, tables
 
 
 class GroupSections(NotebookPage):
@@ -18,12 +17,7 @@ class GroupSections(NotebookPage):
     names: DisplayNames
 
     def findings(self) -> Section:
-        yield findings.findings(
-            self.results,
-            self.names,
-            simulate=self.study.simulate,
-            confidence=self.study.bootstrap.confidence,
-        )
+        yield findings.findings(self.results, self.names, confidence=self.study.bootstrap.confidence)
         yield without_means(self.annotations, self.labels)
 
     def differences(self) -> Section:
@@ -49,18 +43,3 @@ class GroupSections(NotebookPage):
 
     def who_judged(self) -> Section:
         yield tables.who_judged(self.results, self.names, self.study.costs.payments, self.study.costs.currency)
-
-    def paper(self) -> Section:
-        yield comparison.views(self.results, self.run, "Printed agreement and effect sizes, and those of this study.")
-        options, level = self.study.group_effects, self.study.bootstrap.confidence
-        if options.paper:
-            printed = numbers.load(options.paper)
-            yield tables.over_picks(self.results, printed)
-            yield findings.over_picks(self.results, printed, self.study)
-            yield findings.figure_one(self.results, self.names, level)
-
-    def printed_effects(self) -> Section:
-        paper, objective = self.study.group_effects.paper, self.study.group_effects.objective
-        if paper and printed_effects.are_printed(printed := numbers.load(paper)):
-            yield findings.printed_claims(printed, paper, objective)
-            yield tables.printed_pairs(printed, paper)

@@ -13,19 +13,14 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from judgebook.published import numbers
 from judgebook.questions.groups.effects import KEY, LabelScores, over_pairs
 from judgebook.statistics.intervals import generator
 from judgebook.study.labels import METHODS
-from judgebook.study.results import Results
 
-#: panels of the printed tables of Finch et al. 2024 -> methods
-PANELS = {"likert": "dialogue_likert", "pairwise": "comparative"}
 #: numbers that one chunk of picks may hold at once
 CHUNK = 1_000_000
 #: with more annotations of a label the one taken of each item is drawn without shuffling them, which takes minutes
 MANY_ANNOTATIONS = 20_000
-_CELL = ["of", "method", "label", "groups"]
 
 
 def over_picks(one: LabelScores, *, seed: int, n_picks: int = 1_000, sides: str = "together") -> np.ndarray:
@@ -85,55 +80,3 @@ def value_range(values: np.ndarray, reason: str) -> dict[str, Any]:
         return {"ci_kind": "not_estimable", "n_undefined": len(values), "note": reason}
     ends = {"estimate": defined.mean(), "ci_low": defined.min(), "ci_high": defined.max(), "ci_kind": "range"}
     return ends | {"n_undefined": len(values) - len(defined)}
-
-
-def inside(printed: pd.DataFrame, results: Results) -> pd.DataFrame:
-    """Whether printed values of Finch et al. 2024 lie inside the range over picks, and how often wrong ones do.
-
-    Parameters
-    ----------
-    printed : DataFrame
-        Of `published.numbers.load`. Table 3 has labels in columns, Table 4 in rows.
-    results : Results
-        With ranges over picks of `alpha` and `mean_absolute_effect` on the paper's scope.
-
-    Returns
-    -------
-    The printed values that have a range, with `of` (alpha or effect), method, label, group, group_b, low, high, inside,
-    and `wrong_inside`: the share of the printed values of other labels, by the same method and groups, that lie inside
-    the same range. A value lies inside when a number that rounds to it does.
-    """
-    tables = {"alpha": ("Table 3", "row", "column"), "effect": ("Table 4", "column", "row")}
-    cells = pd.concat(
-        printed[printed["element"] == table].assign(of=of, groups=lambda f, g=g: f[g], label=lambda f, x=x: f[x])
-        for of, (table, g, x) in tables.items()
-    )
-    out = cells.assign(method=cells["panel"].map(PANELS)).merge(_ranges(results), on=_CELL)
-    half = numbers.tolerance(out["decimals"]) + 1e-9
-    low, high = out["low"] - half, out["high"] + half
-    out["inside"] = out["value"].between(low, high)
-    same = out.groupby(["of", "method", "groups"])["value"]
-    hits = [same.get_group(key).between(*ends).sum() for key, *ends in zip(_keys(out), low, high, strict=True)]
-    others = same.transform("size") - 1
-    return out.assign(wrong_inside=(np.array(hits) - out["inside"]) / others.where(others > 0))
-
-
-def _keys(cells: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
-    return zip(cells["of"], cells["method"], cells["groups"], strict=True)
-
-
-def _ranges(results: Results) -> pd.DataFrame:
-    """The ends of each range over picks on the paper's scope, by the cell of a printed table."""
-    frames = {"alpha": results.select("alpha", over="picks", scope="paper")}
-    frames["effect"] = results.select("mean_absolute_effect", over="picks", scope="paper")
-    rows = pd.concat([f.assign(of=of) for of, f in frames.items()])
-    rows["groups"] = rows["group"].where(rows["group_b"].isna(), rows["group"] + "__" + rows["group_b"])
-    rows = rows.rename(columns={"ci_low": "low", "ci_high": "high"}).dropna(subset=["low"])
-    return rows[[*_CELL, "group", "group_b", "low", "high"]]
-
-
-def wrong_inside(printed: pd.DataFrame, results: Results) -> pd.DataFrame:
-    """The share of wrong values inside each range: a frame of rows of `wrong_inside`."""
-    out = inside(printed, results).assign(statistic="wrong_inside", corpus="main", scope="paper")
-    out = out.rename(columns={"wrong_inside": "estimate"})
-    return out[["statistic", "corpus", "method", "label", "group", "group_b", "of", "scope", "estimate"]]

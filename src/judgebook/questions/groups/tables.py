@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -11,12 +11,8 @@ from judgebook.display import cells, tables
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import percent
 from judgebook.display.views import Prose, Table
-from judgebook.published.mapping import title
-from judgebook.published.numbers import select
-from judgebook.questions.groups import printed_effects
 from judgebook.questions.groups.analysis import BOTH, EQUIVALENT, differences
 from judgebook.questions.groups.conclusions import QUESTIONS, VERDICTS, counted
-from judgebook.questions.groups.pick_ranges import inside
 from judgebook.questions.groups.robustness import OBJECTIVE, OTHER, SHARED
 from judgebook.study.results import Results, where
 
@@ -222,44 +218,3 @@ def alphas(results: Results, names: DisplayNames) -> Table | Prose:
 def agreement(results: Results) -> pd.DataFrame:
     """The rows of alpha of the primary analysis, with the interval over dialogues or pairs."""
     return results.select("alpha", resample=["dialogue", "pair"], scope=None, pick=None)
-
-
-def over_picks(results: Results, printed: pd.DataFrame) -> Table:
-    """Printed values that depend on a random pick, with the range over picks."""
-    rows = inside(printed, results)
-    out = rows[["element", "panel", "row", "column", "printed"]].rename(columns=str.capitalize)
-    for side in ("panel", "row", "column"):
-        out[side.capitalize()] = [title(*key) for key in zip(rows["paper"], rows[side], strict=True)]
-    out["Range over picks"] = cells.ranges(rows[["low", "high"]])
-    out["Inside"] = rows["inside"]
-    out["Other labels inside"] = cells.percents(rows["wrong_inside"])
-    return Table(out, "picks", "Printed values that depend on a random pick, and their range over picks.")
-
-
-def printed_pairs(numbers: pd.DataFrame, paper: str) -> Iterator[Table]:
-    """What Tables 3 and 4 say of each pair of groups; all that Figure 1 can show, by label."""
-    rows = printed_effects.differences(numbers, paper)
-    by_pair = printed_effects.means(rows).merge(printed_effects.agreement(numbers, paper))
-    by_pair["mean"] = cells.ranges(pd.DataFrame([(float(g.low), float(g.high)) for g in by_pair["gap"]]))
-    headings = {"mean": "Distance of means", "large": f"Above {printed_effects.LARGE}", "alpha": "Mean alpha"}
-    out = pd.DataFrame({"Groups": _pairs(by_pair, paper)}).drop_duplicates(ignore_index=True)
-    for key, heading in headings.items():
-        for method, part in by_pair.groupby("method", sort=False):
-            out[f"{heading}, {title(paper, method)}"] = part[key].to_numpy()
-    caption = "All pairs of groups, from print. Distance of means: mean over labels of the distance between two groups'"
-    caption += f" mean effects (Table 4), given rounding. Above {printed_effects.LARGE}: labels whose difference in"
-    caption += " Figure 1 must exceed it. Mean alpha: over labels (Table 3)."
-    yield Table(out, "printed_pairs", caption)
-    rows["range"] = cells.ranges(rows[["low", "high"]])
-    effects = select(numbers, paper, printed_effects.EFFECTS)
-    wide = effects.pivot(index=["panel", "row"], columns="column", values="value")  # noqa: PD010
-    wide = wide.rename(columns=lambda key: title(paper, key)).rename_axis(["method", "label"])
-    rows["pair"] = _pairs(rows, paper)
-    wide = wide.join(rows.pivot(index=["method", "label"], columns="pair", values="range"))  # noqa: PD010
-    place = pd.DataFrame([(title(paper, m), title(paper, x)) for m, x in wide.index], columns=["Method", "Label"])
-    caption = "Printed mean effects of each group (Table 4), and from where to where two groups can differ in Figure 1."
-    yield Table(pd.concat([place, wide.reset_index(drop=True)], axis=1), "printed_effects", caption)
-
-
-def _pairs(rows: pd.DataFrame, paper: str) -> list[str]:
-    return [f"{title(paper, a)} / {title(paper, b)}" for a, b in zip(rows["group"], rows["group_b"], strict=True)]

@@ -14,11 +14,9 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from judgebook.annotations.summary import evaluated
-from judgebook.published import numbers
 from judgebook.questions.metrics.ceiling import ceilings, replaceability
 from judgebook.questions.metrics.control import above_control
 from judgebook.questions.metrics.correlations import (
@@ -31,7 +29,7 @@ from judgebook.questions.metrics.correlations import (
 from judgebook.questions.metrics.differences import differences, system_differences
 from judgebook.questions.metrics.items import human_means, join
 from judgebook.questions.metrics.text_metrics import METRICS
-from judgebook.statistics.correlation import COEFFICIENTS, pearson_interval
+from judgebook.statistics.correlation import COEFFICIENTS
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label, spelled_out
 from judgebook.study.results import ResultRows, Results, collect
@@ -121,17 +119,6 @@ def overall(results: Results, coefficient: str | Sequence[str] = "spearman") -> 
     single = results.select("correlation", scope="pooled", coefficient=coefficient)
     single = single[single.groupby(DATA_SET)["label"].transform("nunique") == 1]
     return pd.concat([means[means["level"] != "system"], single], ignore_index=True)
-
-
-def printed_r(paper: str, patterns: Sequence[str], n: int, confidence: float = 0.95) -> pd.DataFrame:
-    """A paper's printed correlations over n systems (element, row, column, `estimate`) with Fisher's interval.
-
-    patterns : of places of printed numbers (see `published.numbers`).
-    """
-    printed = numbers.load(paper)
-    rows = pd.concat([numbers.select(printed, paper, pattern) for pattern in patterns], ignore_index=True)
-    ends = np.array([pearson_interval(r, n, confidence) for r in rows["value"]])
-    return rows.assign(estimate=rows["value"], ci_low=ends[:, 0], ci_high=ends[:, 1])
 
 
 def data_sets(results: Results, titles: Mapping[str, Mapping[str, str]]) -> dict[str, Results]:

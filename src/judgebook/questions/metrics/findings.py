@@ -58,12 +58,6 @@ def systems(results: Results, names: DisplayNames) -> Prose:
     return Prose(_PHRASES.say("systems", best=best))
 
 
-def printed_systems(printed: pd.DataFrame, n: int) -> Prose:
-    """How much printed correlations over n systems say. printed : from `analysis.printed_r`."""
-    signs = {"positive": int((printed["ci_low"] > 0).sum()), "negative": int((printed["ci_high"] < 0).sum())}
-    return Prose(_PHRASES.say("printed_systems", n=len(printed), systems=n, **signs))
-
-
 def _control(results: Results, names: DisplayNames) -> tuple[list[float], dict[str, list[dict[str, Any]]]]:
     """How often people rate the control lower; and which metrics notice that it is degraded, because their interval
     lies above 0.5 in every data set, and which miss it."""

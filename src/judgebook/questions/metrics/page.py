@@ -9,8 +9,7 @@ import pandas as pd
 from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import nothing_because, something
-from judgebook.published import comparison, verdicts
-from judgebook.questions.metrics import analysis, figures, findings, tables, text_metrics
+from judgebook.questions.metrics import figures, findings, tables, text_metrics
 
 
 class MetricSections(NotebookPage):
@@ -61,15 +60,3 @@ class MetricSections(NotebookPage):
 
     def reliability(self) -> Section:
         yield something(tables.reliability(self.results, self.names))
-
-    def paper(self) -> Section:
-        cells = verdicts.beside(self.results, self.run.key, self.run.notebook).drop(columns=["ci_low", "ci_high"])
-        if len(cells):
-            self.run.frame(cells, "cells")
-        yield comparison.views(self.results, self.run, "Printed agreement between raters, and that of this study.")
-        options, of_systems = self.study.metrics, self.results.select("correlation", level="system")
-        if options.paper and len(of_systems):
-            n, level = int(of_systems["n"].max()), self.study.bootstrap.confidence
-            printed = analysis.printed_r(options.paper, options.printed, n, level)
-            yield findings.printed_systems(printed, n)
-            yield tables.printed_systems(printed, n, level, options.titles)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import pandas as pd
 
@@ -75,16 +75,6 @@ def systems(results: Results, names: DisplayNames) -> Iterator[Table]:
         caption = f"{name}: Pearson's correlation of mean scores and mean ratings of {int(rows['n'].max())} systems."
         why = dict.fromkeys(wide.columns[1:], "All systems have the same mean.")
         yield Table(wide.reset_index(drop=True), f"systems_{i}", caption, why=why)
-
-
-def printed_systems(printed: pd.DataFrame, n: int, confidence: float, titles: Mapping[str, str]) -> Table:
-    """The printed correlations over systems with the intervals that n systems leave. printed : from `printed_r`.
-    titles : display names of metrics; where none is given, that of the printed row and column is made readable."""
-    places = printed[["row", "column"]].itertuples(index=False)
-    named = [next((titles[p] for p in place if p in titles), " ".join(place).replace("_", " ")) for place in places]
-    out = pd.DataFrame({"Printed in": printed["element"], "Metric": named, "r": tables.intervals(printed)})
-    caption = f"Printed correlations of metrics with people over {n} systems, with Fisher's {confidence:.0%} CI."
-    return Table(out, "printed_systems", caption)
 
 
 def best_against_others(results: Results) -> pd.DataFrame:

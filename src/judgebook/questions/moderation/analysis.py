@@ -2,23 +2,19 @@
 section 3, print is computed there.
 
 Intervals resample prompts, because several people judge each, between the extremes that judgements of an item are
-independent or copies of each other; a test of the order of systems flips whole prompts. What the printed numbers imply
-is computed from them alone (key `data` is printed).
+independent or copies of each other; a test of the order of systems flips whole prompts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from judgebook.questions.agreement.analysis import alpha_table
 from judgebook.questions.agreement.items import without_weights
 from judgebook.questions.moderation import preferences
-from judgebook.questions.moderation.categories import kappa_bounds
 from judgebook.questions.moderation.question import Moderation
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
@@ -51,7 +47,6 @@ def analyse(
     frames: pd.DataFrame,
     replies: pd.DataFrame,
     overlap: pd.DataFrame,
-    printed: pd.DataFrame | None,
     *,
     sampling: Sampling,
     permute_seed: int,
@@ -68,8 +63,6 @@ def analyse(
         From `preferences.outcomes`.
     replies, overlap : DataFrame
         From `preferences.replies`, and their scores by `text_metrics.compute`; may be empty.
-    printed : DataFrame, optional
-        Printed numbers of the paper (`numbers.load`), if there is one.
     sampling : Sampling
         Of intervals.
     permute_seed : int
@@ -82,7 +75,6 @@ def analyse(
         preferences.leads(frames, sampling=sampling, permute_seed=permute_seed),
         preferences.flagged(judged["flagged"], sampling=sampling),
         preferences.overlap(overlap, replies, sampling=sampling) if len(overlap) else (),
-        from_print(printed, sampling.confidence) if printed is not None else (),
     )
 
 
@@ -95,19 +87,3 @@ def _categories(marks: Annotations, labels: Sequence[Label], sampling: Sampling)
     for level in levels if declared else ():
         one_level = [replace(label, level=level) for label in declared]
         yield alpha_table(without_weights(marks), one_level, sampling=sampling, first=None, unit="turn", alone=True)
-
-
-def from_print(printed: pd.DataFrame, confidence: float) -> Iterator[dict[str, Any]]:
-    """`kappa_bound` from the printed numbers of agreeing annotators (Table 5), and `moderation_share` from the printed
-    counts of outcomes (Table 6)."""
-    printed_values = printed.set_index(["element", "panel", "row", "column"])["value"].sort_index()
-    m = int(printed_values["Text 3.3", "moderation", "pairwise", "annotators"])
-    agreeing = printed_values.loc["Table 5", "agreement"].unstack("column").fillna(0.0)  # noqa: PD010
-    counts = np.zeros((len(agreeing), m + 1))
-    for name, values in agreeing.items():
-        counts[:, int(name.removeprefix("annotators_"))] = values
-    row = {"statistic": "kappa_bound", "level": "turn", "data": "printed", "n": int(counts.sum()), "n_annotators": m}
-    for end, value in zip(("low", "high"), kappa_bounds(counts, m), strict=True):
-        yield row | {"end": end, "estimate": value}
-    outcome = printed_values.loc["Table 6", "count"].unstack("column").drop("total").astype(int)  # noqa: PD010
-    yield from preferences.of_counts(outcome.to_dict("index"), m, confidence)

@@ -47,12 +47,12 @@ def outcomes(results: Results, names: DisplayNames) -> Iterator[Plot]:
         alone = alone.assign(line=alone["system"])
         few = _first(titles, alone[alone["outcome"] == "wins"].set_index("line")["estimate"])
         note = captions.chosen(len(few), len(titles), "systems that win most often")
-        caption = f"Bars: how often each system's answer wins, ties, is unrelated to the prompt or loses. {_ENDS}"
+        caption = f"Bars: how often each system's answer wins, ties, is unrelated to the prompt or loses. {ENDS}"
         tests = results["moderation_lead"].loc[lambda f, of=rows["corpus"].iloc[0]: f["corpus"] == of]
-        caption = captions.joined(caption, note, _count(alone))
+        caption = captions.joined(caption, note, count(alone))
         of_systems, of_pairs = leads_title(tests, names), pairs_title(tests)
         unit = "Share of judgements, by system and outcome"
-        yield Plot(_outcomes(alone, few), f"outcomes{suffix}", alt, caption, of_systems, unit)
+        yield Plot(bars(alone, few), f"outcomes{suffix}", alt, caption, of_systems, unit)
         pairs, titles = pair_titles(rows, names)
         alt = f"Shares of wins, ties, unrelated and losses of {len(titles)} pairs of systems; the first of a pair wins"
         shares = pairs.drop_duplicates(["line", "outcome"]).pivot_table(
@@ -60,11 +60,11 @@ def outcomes(results: Results, names: DisplayNames) -> Iterator[Plot]:
         )
         few = _first(titles, (shares["wins"] - shares["loses"]).abs())
         note = captions.chosen(len(few), len(titles), "pairs whose wins and losses differ most")
-        caption = f"Bars: how often the first system of a pair wins or loses, both tie or both are unrelated. {_ENDS}"
+        caption = f"Bars: how often the first system of a pair wins or loses, both tie or both are unrelated. {ENDS}"
         alt = f"{alt} {span(100 * pairs.loc[pairs['outcome'] == 'wins', 'estimate'], 0)}%."
-        caption = captions.joined(caption, note, _count(pairs))
+        caption = captions.joined(caption, note, count(pairs))
         unit = "Share of judgements, by pair of systems and outcome"
-        yield Plot(_outcomes(pairs, few), f"pairs{suffix}", alt, caption, of_pairs, unit)
+        yield Plot(bars(pairs, few), f"pairs{suffix}", alt, caption, of_pairs, unit)
 
 
 def leads_title(rows: pd.DataFrame, names: DisplayNames) -> str:
@@ -85,13 +85,15 @@ def pairs_title(rows: pd.DataFrame) -> str:
     return _PHRASES.say("pairs_title", n=len(rows), found=len(tables.preferred(rows)))
 
 
-_ENDS = (
+#: what the dots and lines beside bars are
+ENDS = (
     "Dots: the same shares, on one scale, in a panel for each Lines: CIs, one for each assumption on"
     " what is independent."
 )
 
 
-def _count(rows: pd.DataFrame) -> str:
+def count(rows: pd.DataFrame) -> str:
+    """How many judgements a bar is of."""
     sizes = rows.loc[rows["interval"] == "n", "n"]
     return f"{captions.sample(sizes, 'judgements per row')}." if len(sizes) else ""
 
@@ -102,18 +104,7 @@ def _first(titles: Mapping[str, str], by: pd.Series) -> dict[str, str]:
     return {line: title for line, title in titles.items() if line in most}
 
 
-def printed(results: Results, names: DisplayNames) -> Plot:
-    """Printed shares of outcomes (Table 6) with the two extreme intervals."""
-    rows = results.select("moderation_share", data="printed")
-    titles = {s: names.name("system", s) for s in rows["system"].unique()}
-    won = 100 * rows.loc[rows["outcome"] == "wins", "estimate"]
-    alt = f"Printed shares of outcomes of {len(titles)} systems, with intervals for independent and for copied"
-    caption = f"Bars: shares printed by Zhang et al. (2022, Table 6), by system. {_ENDS} {_count(rows)}"
-    fig = _outcomes(rows.assign(line=rows["system"]), titles)
-    return Plot(fig, "printed", f"{alt} judgements: wins {span(won, 0)}%.", caption)
-
-
-def _outcomes(rows: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
+def bars(rows: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     """Shares as stacked bars, and each with its intervals on a common axis. titles : value of `line` -> name."""
     once = rows.drop_duplicates(["line", "outcome"])
     wide = once.pivot_table(index="line", columns="outcome", values="estimate").reindex(list(titles))[list(OUTCOMES)]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import pandas as pd
-
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
@@ -39,17 +37,3 @@ def _widths(results: Results) -> dict[str, Any]:
         return {"ratios": [], "mean": 1, "copies": 1}
     ratios = wide["context"] / wide["n"]
     return {"ratios": list(ratios), "mean": ratios.mean(), "copies": (wide["items"] / wide["n"]).mean()}
-
-
-def from_print(results: Results, names: DisplayNames, printed: pd.DataFrame) -> Prose:
-    """What the printed numbers imply: the range of kappa, and how many shares of wins are smaller than the largest."""
-    reported = printed[(printed["unit"] == "fleiss_kappa") & (printed["element"] == "Text 3.2")].iloc[0]
-    ends = results["kappa_bound"].set_index("end")["estimate"]
-    half = 0.5 * 10.0 ** -reported["decimals"]
-    fits = ends["low"] <= reported["value"] + half and ends["high"] >= reported["value"] - half
-    facts = {"low": ends["low"], "high": ends["high"], "fits": fits, "reported": reported["printed"], "below": {}}
-    for interval in ("n", "items"):
-        wins = results.select("moderation_share", data="printed", outcome="wins", interval=interval).set_index("system")
-        best = wins["estimate"].idxmax()
-        facts["below"][interval] = int((wins["ci_high"].drop(best) < wins.at[best, "ci_low"]).sum())
-    return Prose(_PHRASES.say("from_print", **facts, best=names.name("system", best), others=len(wins) - 1))

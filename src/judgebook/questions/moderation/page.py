@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pandas as pd
-
 from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
-from judgebook.display.views import FromPrint
-from judgebook.published import calibrated
-from judgebook.questions.moderation import figures, findings, printed, tables
+from judgebook.questions.moderation import figures, findings, tables
 
 
 class ModerationSections(NotebookPage):
-    """printed : numbers of the paper, if there is one. metrics : display names of metrics of overlap."""
+    """metrics : display names of metrics of overlap."""
 
-    printed: pd.DataFrame | None
     metrics: Mapping[str, str]
     names: DisplayNames
 
@@ -34,14 +29,3 @@ class ModerationSections(NotebookPage):
 
     def overlap(self) -> Section:
         yield tables.overlap(self.results, self.names, self.metrics)
-
-    def from_print(self) -> Section:
-        if self.printed is not None:
-            yield FromPrint(figures.printed(self.results, self.names))
-            yield FromPrint(tables.printed_outcomes(self.results, self.names))
-            yield FromPrint(tables.printed_agreement(self.printed))
-            yield findings.from_print(self.results, self.names, self.printed)
-            yield FromPrint(printed.views(self.printed, self.names))
-
-    def paper(self) -> Section:
-        yield calibrated.views(self.results, self.run)

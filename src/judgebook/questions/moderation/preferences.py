@@ -6,7 +6,7 @@ and flag replies. Several people judge every item, so that judgements are not in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -81,16 +81,6 @@ def two_extremes(hits: float, n: int, items: float, confidence: float) -> Iterat
         low, high = map(float, wilson_of(hits / n, size, confidence))
         row = {"statistic": "moderation_share", "interval": interval, "estimate": hits / n, "ci_low": low}
         yield row | {"ci_high": high, "ci_kind": "wilson", "resample_unit": unit, "n_clusters": round(size)}
-
-
-def of_counts(counts: Mapping[str, Mapping[str, int]], m: int, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
-    """`moderation_share` from printed counts: system -> outcome -> judgements, every item judged m times."""
-    for system, row in counts.items():
-        n = sum(row[o] for o in OUTCOMES)
-        for outcome in OUTCOMES:
-            head = {"system": system, "level": "pair", "outcome": outcome, "data": "printed", "n": n}
-            for extreme in two_extremes(row[outcome], n, n / m, confidence):
-                yield head | extreme | {"n_clusters": round(n / m)}
 
 
 def _by_prompt(hit: np.ndarray, prompt: pd.Series, rng: np.random.Generator, sampling: Sampling) -> dict[str, object]:

@@ -58,16 +58,11 @@ def agreement(results: Results) -> Iterator[Table]:
 def outcomes(results: Results, names: DisplayNames) -> Iterator[Table]:
     """Shares of the outcomes in percent with every interval: a row per system and outcome."""
     for suffix, rows in by_corpus(ordered(results.select("moderation_share", data=None, system_b=None), names)):
-        yield _outcomes(rows, names, f"outcomes{suffix}", "Outcomes by system, with intervals.")
+        yield shares(rows, names, f"outcomes{suffix}", "Outcomes by system, with intervals.")
 
 
-def printed_outcomes(results: Results, names: DisplayNames) -> Table:
-    """The same of the printed counts."""
-    rows = results.select("moderation_share", data="printed")
-    return _outcomes(rows, names, "printed", "Printed outcomes (Zhang et al. 2022, Table 6), with intervals.")
-
-
-def _outcomes(rows: pd.DataFrame, names: DisplayNames, name: str, caption: str) -> Table:
+def shares(rows: pd.DataFrame, names: DisplayNames, name: str, caption: str) -> Table:
+    """A row per system and outcome, its share in percent with every interval."""
     key = ["system", "outcome"]
     once = rows.drop_duplicates(key).set_index(key)
     order = [(s, o) for s in rows["system"].unique() for o in OUTCOMES]
@@ -116,14 +111,3 @@ def overlap(results: Results, names: DisplayNames, titles: Mapping[str, str]) ->
     wide = text.unstack("metric").reindex(columns=[m for m in titles if (rows["metric"] == m).any()])  # noqa: PD010
     caption = "Overlap with the reference reply: BLEU and chrF from 0 to 100, the others up to 1; CI over replies."
     return Table(names.named(wide.reset_index().rename(columns=titles).rename_axis(columns=None)), "overlap", caption)
-
-
-def printed_agreement(printed: pd.DataFrame) -> Table:
-    """The printed Table 5: a row per category, a column per number of annotators. printed : from `published.load`."""
-    rows = printed[(printed["element"] == "Table 5") & (printed["panel"] == "agreement")]
-    score = rows["row"].str.removeprefix("label_").str.replace("minus_", "-")
-    rows = rows.assign(estimate=rows["value"], annotators=rows["column"].str.removeprefix("annotators_"))
-    columns = {k: k for k in rows["annotators"].unique()}
-    wide = tables.pivot(rows.assign(Category=score.map(CATEGORIES)), ["Category"], "annotators", columns)
-    caption = "Printed items by most frequent category and number of annotators who chose it (Table 5)."
-    return Table(wide, "printed_agreeing", caption)

@@ -15,7 +15,6 @@ from judgebook.annotations.population import Population
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.published.comparison import places
 from judgebook.questions.performance import leading
 from judgebook.questions.performance.analysis import (
     OTHER_INTERVALS,
@@ -229,14 +228,3 @@ def _roots(rows: pd.DataFrame, names: DisplayNames, method: str) -> dict[str, An
     low, median, high = np.sqrt(rows["estimate"].quantile([0, 0.5, 1]))
     facts = {"who": names.name("method", method), "unit": rows["unit"].iloc[0], "turns": METHODS[method].unit == "turn"}
     return facts | {"n": int(rows["n_clusters"].median()), "low": low, "median": median, "high": high}
-
-
-def printed(cells: pd.DataFrame, names: DisplayNames) -> Prose:
-    """How many printed numbers lie in our intervals, and which do not. cells : `tables.printed_rates`."""
-    read = cells["reading"].value_counts()
-    place = places(cells[cells["reading"] == "outside"], names)
-    outside = [f"{p.Row} ({p.Column})" for p in place.itertuples()]
-    bounds = {
-        k: int(read.get(v, 0)) for k, v in {"n_hold": "holds", "n_open": "open", "n_not": "does not hold"}.items()
-    }
-    return Prose(_PHRASES.say("printed", n_inside=int(read.get("inside", 0)), outside=outside, **bounds))

@@ -11,7 +11,7 @@ from judgebook.annotations.population import Population
 from judgebook.annotations.summary import evaluations
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.page import NotebookPage, Section
-from judgebook.display.views import Prose, without_direction
+from judgebook.display.views import without_direction
 from judgebook.questions.performance import arrangement, figures, findings, leaderboard, leading, tables
 from judgebook.questions.performance.leaderboard import Order
 from judgebook.study.labels import METHODS
@@ -87,10 +87,3 @@ class Sections(NotebookPage):
         yield figures.design_effects(self.results, self.names)
         yield tables.design_effects(self.results, self.names)
         yield tables.picks(self.results, self.names, self.study.performance.picks)
-
-    def paper(self) -> Section:
-        cells = tables.printed_rates(self.results, self.run.key, self.run.notebook)
-        if len(cells):
-            yield tables.printed(cells, self.names)
-            yield findings.printed(cells, self.names)
-            yield Prose(self.study.performance.note)

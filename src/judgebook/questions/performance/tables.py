@@ -13,8 +13,6 @@ from judgebook.display.many import MANY
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import percent
 from judgebook.display.views import Table
-from judgebook.published import verdicts
-from judgebook.published.comparison import places
 from judgebook.questions.performance import leaderboard
 from judgebook.questions.performance.analysis import LIGHT, two_intervals, with_and_without, won
 from judgebook.questions.performance.arrangement import (
@@ -271,36 +269,3 @@ def picks(results: Results, names: DisplayNames, n_picks: int) -> Table:
     """`pick_changes` as a table."""
     caption = f"Range of an estimate over {n_picks} random draws of annotations, relative to the width of its CI."
     return Table(pick_changes(results, names), "picks", caption)
-
-
-def printed_rates(results: Results, study: str, notebook: str) -> pd.DataFrame:
-    """Printed rates and ours, with what follows from their wording and our interval (`reading`).
-
-    A number printed as a bound holds or does not, and is open if our interval includes it; another lies inside our
-    interval or outside. Equality at the printed decimals is no test of numbers printed as about, nearly or around.
-    """
-    return read(verdicts.compared(results, study, notebook))
-
-
-def read(cells: pd.DataFrame) -> pd.DataFrame:
-    """`cells` with `reading`."""
-    inside = cells["value"].between(cells["ci_low"], cells["ci_high"])
-    reading = pd.Series(np.where(inside, "inside", "outside"), cells.index, dtype=object)
-    reading[cells["ci_low"].isna()] = None
-    bound = cells["wording"].str.startswith("less than") & cells["here"].notna()
-    reading[bound] = np.where(cells["here"] < cells["value"], "holds", "does not hold")[bound]
-    reading[bound & inside] = "open"
-    return cells.assign(reading=reading)
-
-
-def printed(scores: pd.DataFrame, names: DisplayNames) -> Table:
-    """`printed_rates` ready to be shown."""
-    titles = {"printed": "Printed", "wording": "Wording"}
-    out = scores[list(titles)].rename(columns=titles).assign(Here=cells.numbers(scores["here"], 1))
-    place = places(scores, names).set_axis(scores.index)
-    out.insert(0, "What", place["Row"])
-    out.insert(1, "Of", place["Column"])
-    out["CI"] = cells.ranges(scores[["ci_low", "ci_high"]], 1)
-    why = dict.fromkeys(("CI", "Reading"), "Not judged here, or selected among several systems.")
-    caption = "Numbers printed in the paper's text, and those of this study, in percent."
-    return Table(out.assign(Reading=scores["reading"]), "beside", caption, why=why)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from judgebook.display import captions, cells, tables
@@ -98,22 +100,24 @@ def change_rows(results: Results, names: DisplayNames, crowd: Crowd) -> pd.DataF
     return rows.sort_values([*keys], key=lambda column: column.map(keys[column.name]), kind="stable")
 
 
-def changes(results: Results, names: DisplayNames, crowd: Crowd, printed: pd.DataFrame) -> Table | None:
+def changes(
+    results: Results, names: DisplayNames, crowd: Crowd, printed: Mapping[tuple[str, str, str], float]
+) -> Table | None:
     """What changes between the first and each other run, by label, beside what the printed raw means say.
 
-    printed : from `verdicts.compared`.
+    printed : (corpus, system, label) -> the change of the printed raw means; system "": of the mean over systems.
     """
     rows = change_rows(results, names, crowd)
     if rows.empty:
         return None
     rows = rows.assign(system=rows["system"].fillna(""))
     parts = {scores: where(rows, scores=scores).set_index(["corpus", "system", "label"]) for scores in SCORES}
-    index, printed_rows, titles = parts["raw"].index, printed_changes(printed, crowd), label_titles(names, crowd)
+    index, titles = parts["raw"].index, label_titles(names, crowd)
     out = pd.DataFrame({"Run": [crowd.title(corpus) for corpus, *_ in index]}, index=index)
     out["Of"] = [names.name("system", system) if system else "Mean of systems" for _, system, _ in index]
     out["Label"] = [titles[label] for *_, label in index]
-    if printed_rows:
-        out["Raw, printed"] = pd.Series([printed_rows.get(place) for place in index], index, dtype=float)
+    if printed:
+        out["Raw, printed"] = pd.Series([printed.get(place) for place in index], index, dtype=float)
     for scores, decimals in (("raw", 1), ("z", 2)):
         shown = index if scores == "raw" else index[index.get_level_values("system") != ""]
         part = parts[scores].reindex(shown).dropna(subset="estimate")
@@ -128,20 +132,3 @@ def changes(results: Results, names: DisplayNames, crowd: Crowd, printed: pd.Dat
     caption += f" highest mean in {first}. CIs over workers and p-values are adjusted for the number of labels (Sidak);"
     caption += " overall is a test of its own."
     return Table(out, "changes", caption, 2, why)
-
-
-def printed_changes(printed: pd.DataFrame, crowd: Crowd) -> dict[tuple[str, str, str], float]:
-    """(corpus, system, label) -> the printed raw mean minus that of the first run; system "": the mean over systems."""
-    rows = [
-        (e.where.get("corpus"), e.names.get(cell.row, cell.row), e.names.get(cell.column, cell.column), cell.value)
-        for cell, e in zip(printed.itertuples(), printed["entry"], strict=True)
-        if e.where.get("statistic") == "mean_raw"
-    ]
-    frame = pd.DataFrame(rows, columns=["corpus", "system", "label", "value"])
-    wide = frame.pivot_table(index=["system", "label"], columns="corpus", values="value")
-    first, out = crowd.corpora[0], dict[tuple[str, str, str], float]()
-    for corpus in (c for c in crowd.corpora[1:] if {c, first} <= set(wide)):
-        change = wide[corpus] - wide[first]
-        out |= {(corpus, s, x): v for (s, x), v in change.items()}
-        out |= {(corpus, "", x): v for x, v in change.groupby("label").mean().items()}
-    return out

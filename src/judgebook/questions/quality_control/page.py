@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from judgebook.display.names import DisplayNames
@@ -12,13 +14,17 @@ from judgebook.questions.quality_control.crowd import Crowd
 
 class QualityControlSections(NotebookPage):
     """people : workers, their tests and scores. lengths : of the texts of dialogues. pairs : of workers who rated the
-    same. cells : printed numbers with ours and a verdict."""
+    same."""
 
     people: Crowd
     lengths: pd.DataFrame
     pairs: pd.DataFrame
-    cells: pd.DataFrame
     names: DisplayNames
+
+    @property
+    def printed(self) -> Mapping[tuple[str, str, str], float]:
+        """Changes of printed means (`effect_views.changes`): none where no paper is known."""
+        return {}
 
     def findings(self) -> Section:
         yield findings.findings(self.results, self.people)
@@ -58,7 +64,7 @@ class QualityControlSections(NotebookPage):
 
     def changes(self) -> Section:
         yield findings.changes(self.results, self.names, self.people)
-        yield effect_views.changes(self.results, self.names, self.people, self.cells)
+        yield effect_views.changes(self.results, self.names, self.people, self.printed)
 
     def costs(self) -> Section:
         yield figures.lengths(self.lengths, self.people)
@@ -66,5 +72,4 @@ class QualityControlSections(NotebookPage):
         yield tables.costs(self.results, self.people)
 
     def paper(self) -> Section:
-        yield tables.printed(self.cells, self.names)
         yield findings.lists(self.results, self.people)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-import pandas as pd
-
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
@@ -79,25 +76,3 @@ def _most_often(results: Results, names: DisplayNames) -> dict | None:
         return None
     first = [" and ".join(names.name("system", s) for s in pair) for pair in sizes.index[sizes == sizes.max()]]
     return {"first": first, "n_labels": int(sizes.max())}
-
-
-def printed(cells: pd.DataFrame, *, same_size: bool) -> Prose:
-    """How many printed counts agree, and how often another label's count would.
-
-    cells : `tables.printed_counts`. same_size : whether draws have the paper's number of conversations.
-    """
-    gap = (cells["here"] - cells["value"]).abs()
-    inside = cells["value"].between(cells["smallest"], cells["largest"])
-    facts = {"n": len(cells), "n_equal": int((gap == 0).sum()), "n_near": int((gap <= 1).sum())}
-    facts |= {"same_size": same_size, "n_inside": int(inside.sum())}
-    return Prose(_PHRASES.say("printed", by_chance=others_inside(cells), **facts))
-
-
-def others_inside(cells: pd.DataFrame) -> float | None:
-    """How often the printed count of another label of the same method and level lies inside a label's range."""
-    hits, n = 0, 0
-    for _, part in cells.dropna(subset="smallest").groupby(["method", "alpha"]):
-        value, low, high = (part[c].to_numpy(float) for c in ("value", "smallest", "largest"))
-        inside = (low[:, None] <= value[None, :]) & (value[None, :] <= high[:, None])
-        hits, n = hits + inside.sum() - np.trace(inside), n + inside.size - len(part)
-    return hits / n if n else None

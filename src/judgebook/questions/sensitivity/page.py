@@ -7,15 +7,11 @@ from functools import partial
 
 from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
-from judgebook.display.views import Prose
-from judgebook.published import numbers
 from judgebook.questions.sensitivity import figures, findings, tables
-from judgebook.questions.sensitivity.analysis import of_methods, with_fits
+from judgebook.questions.sensitivity.analysis import with_fits
 from judgebook.questions.sensitivity.judged_groups import JudgedGroup
 from judgebook.questions.sensitivity.question import Sensitivity
 from judgebook.questions.sensitivity.shown import each
-from judgebook.simulation import recovery
-from judgebook.simulation.truth import truth
 from judgebook.study.results import Results
 from judgebook.study.schema import Annotations
 
@@ -51,17 +47,3 @@ class SensitivitySections(NotebookPage):
         yield tables.groups(*self._inputs)
         yield tables.count_tables(*self._inputs)
         yield each(partial(tables.margins, of=self.margins), *self._inputs, "margins")
-        if self.study.simulate:
-            yield Prose(recovery.of_sensitivity(self.shown, truth(self.study.simulate)))
-
-    def paper(self) -> Section:
-        """Printed counts and those of this study; nothing where the YAML names no printed table."""
-        published = self.options.published
-        if published is None:
-            return
-        size = numbers.load(published.paper).set_index("row")["value"]["downsampled_conversations_per_bot"]
-        printed = numbers.load(published.paper, published.element)
-        cells = tables.printed_counts(of_methods(self.results, self.judged), printed, published.panels)
-        yield tables.printed(cells, self.names, published.element)
-        yield findings.printed(cells, same_size=self.judged[0].draw_size(self.options.n_dialogues) == size)
-        yield Prose(published.note)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from judgebook.display import cells
 from judgebook.display.cells import Cell
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import number, percent
@@ -91,29 +90,3 @@ def margins(
     caption += " Equivalent: the interval of the difference lies within the margin; one not worse: that system is at"
     caption += " most worse by less than the margin. Intervals hold for all pairs of a label at once."
     return Table(names.named(names.sort(out.reset_index())), name, caption)
-
-
-def printed_counts(results: Results, printed: pd.DataFrame, panels: dict[str, str]) -> pd.DataFrame:
-    """Printed counts (value) and ours by the tests above: of the first draw or of all dialogues (here), and the
-    smallest and largest over draws.
-
-    printed : cells with a method as panel (`panels`), a level like `alpha_0_05` as row, a label as column.
-    """
-    alpha = printed["row"].str.removeprefix("alpha_").str.replace("_", ".").astype(float)
-    cells = printed.assign(method=printed["panel"].map(panels), label=printed["column"], alpha=alpha)
-    counted = results["n_significant"].astype({"alpha": float})
-    counted["what"] = counted["summary"].where(counted["n_dialogues"].notna(), "every")
-    wide = counted.set_index([*LABEL, "alpha", "what"])["estimate"].unstack("what")  # noqa: PD010 (twice must raise)
-    wide = wide.reindex(columns=["first", "smallest", "largest", "every"])
-    out = cells[[*LABEL, "alpha", "printed", "value"]].join(wide, on=[*LABEL, "alpha"])
-    return out.assign(here=out["first"].fillna(out["every"])).dropna(subset="here").reset_index(drop=True)
-
-
-def printed(counted: pd.DataFrame, names: DisplayNames, element: str) -> Table:
-    """`printed_counts` ready to be shown; a range only where there were draws."""
-    rows = names.sort(counted)
-    out = rows[LABEL].assign(Level=rows["alpha"], Printed=rows["printed"], Here=rows["here"].astype("Int64"))
-    if rows["smallest"].notna().any():
-        out["Over draws"] = cells.ranges(rows[["smallest", "largest"]], 0)
-    caption = f"Printed counts ({element}) and counts in this study by the tests above."
-    return Table(names.named(out), "beside", caption)

@@ -14,7 +14,7 @@ from judgebook.display.views import Prose
 from judgebook.questions.techniques.question import Techniques
 from judgebook.questions.techniques.same_winner import REUSED
 from judgebook.questions.techniques.sittings import TechniqueData, pair_key
-from judgebook.questions.techniques.tables import FEW, median_hours, pair_title, shown
+from judgebook.questions.techniques.tables import FEW, median_hours, shown
 from judgebook.questions.techniques.turn_marks import Turned
 from judgebook.questions.techniques.turn_ratings import Paired
 from judgebook.study.labels import Label
@@ -106,26 +106,6 @@ def first_significant(results: Results, options: Techniques) -> Prose:
     """How often tests after every rating find a difference between equal systems."""
     every = list(results["technique_false_crossing"]["estimate"])
     return Prose(_PHRASES.say("crossing", every=every, most=options.most_ratings))
-
-
-def printed(rates: pd.DataFrame, names: DisplayNames) -> Prose:
-    """How many printed effective win rates the printed rates allow, by the way of counting ties."""
-    if rates.empty:
-        return Prose("")
-    neither = ~rates.groupby(["system", "system_b", "label"])["fits"].any()
-    lost = [f"{pair_title(names, a, b)}, {names.name('dimension', x)}" for a, b, x in neither.index[neither]]
-    fits = rates.groupby("ties")["fits"].sum().astype(int).to_dict()
-    return Prose(_PHRASES.say("printed", fits=fits, n=len(neither), lost=lost))
-
-
-def nearness(cells: pd.DataFrame, *, simulated: bool) -> Prose:
-    """What closeness to printed numbers shows in a study simulated from them. cells : `calibrated.beside`."""
-    if cells.empty or not simulated:
-        return Prose("")
-    linear = cells[(cells["element"] == "Table 1") & cells["column"].str.endswith("_lin") & cells["low"].notna()]
-    half = 0.5 * 10.0 ** -linear["decimals"]
-    inside = int(linear["value"].between(linear["low"] - half, linear["high"] + half).sum())
-    return Prose(_PHRASES.say("nearness", n=len(linear), inside=inside))
 
 
 def _hours(results: Results, data: TechniqueData, names: DisplayNames) -> list[dict]:

@@ -7,8 +7,6 @@ import pandas as pd
 from judgebook.display import captions
 from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
-from judgebook.display.views import FromPrint
-from judgebook.published import calibrated, comparison
 from judgebook.questions.techniques import figures, findings, tables
 from judgebook.questions.techniques.sittings import TechniqueData
 from judgebook.questions.techniques.turn_marks import Turned
@@ -17,12 +15,11 @@ from judgebook.questions.techniques.turn_ratings import Paired
 
 class TechniqueSections(NotebookPage):
     """data, turned : what techniques compare, and what is judged turn by turn. pairings : marks of turns with ratings
-    of the same conversations. printed : rates of the paper."""
+    of the same conversations."""
 
     data: TechniqueData
     turned: Turned
     pairings: list[Paired]
-    printed: pd.DataFrame
     names: DisplayNames
 
     def findings(self) -> Section:
@@ -95,17 +92,3 @@ class TechniqueSections(NotebookPage):
     def messages(self) -> Section:
         yield tables.checks(self.results)
         yield tables.effects(self.results, self.names)
-
-    def from_print(self) -> Section:
-        yield FromPrint(tables.printed(self.printed, self.names))
-        yield findings.printed(self.printed, self.names)
-
-    def paper(self) -> Section:
-        if not self.study.simulated:
-            yield comparison.views(self.results, self.run)
-            return
-        cells, last = calibrated.beside(self.results, self.run.key, self.run.notebook), ["low", "high", "title"]
-        if len(cells):
-            yield tables.nearness(cells)
-            yield findings.nearness(cells, simulated=True)
-            self.run.frame(cells[[*cells.columns.drop(last), *last]], "cells")

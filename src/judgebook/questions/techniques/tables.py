@@ -12,7 +12,6 @@ from judgebook.display import captions, cells, tables
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import MISSING, p_value, percent
 from judgebook.display.views import Table
-from judgebook.published import calibrated
 from judgebook.questions.techniques.messages import CHECKS
 from judgebook.questions.techniques.question import Techniques
 from judgebook.questions.techniques.sittings import NO_WINNER, OVERALL, TechniqueData, pair_key
@@ -310,26 +309,3 @@ def reasons(results: Results, data: TechniqueData, names: DisplayNames) -> Itera
     yield Table(
         gap, "reason_lengths", "Words of the reasons for the first system of a pair minus those for the second."
     )
-
-
-def printed(rates: pd.DataFrame, names: DisplayNames) -> Table | None:
-    """Printed effective win rates and the ranges that printed rates of systems allow. rates : `of_printed`."""
-    if rates.empty:
-        return None
-    out = pd.DataFrame({"Dimension": rates["label"].map(names.titles["dimension"]), "Ties": rates["ties"].map(TIES)})
-    out.insert(0, "Pair", [pair_title(names, *p) for p in zip(rates["system"], rates["system_b"], strict=True)])
-    out = out.assign(Printed=rates["printed"], Lowest=100 * rates["ci_low"], Highest=100 * rates["ci_high"])
-    caption = "Printed effective win rates (%), and the range that the printed rates of the two systems allow."
-    return Table(out.assign(Fits=rates["fits"]), "printed_wins", caption, {"Printed": 0, "Lowest": 1, "Highest": 1})
-
-
-def nearness(cells: pd.DataFrame) -> Table | None:
-    """How close a simulated study is to the printed numbers it was simulated from. cells : `calibrated.beside`."""
-    if cells.empty:
-        return None
-    caption = "Printed numbers and those of this study: mean distance (in the printed unit), and share of printed"
-    caption += (
-        " numbers in the CI of their own counterpart. As a control: the share in CIs of the others in the column."
-    )
-    why = dict.fromkeys(("Inside (%)", "Others inside (%)"), "No intervals.")
-    return Table(calibrated.table(cells), "beside", caption, 1, why)

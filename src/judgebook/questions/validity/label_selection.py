@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations.dialogue_values import Design
-from judgebook.published import numbers
 from judgebook.questions.agreement.population import judged
 from judgebook.questions.performance.leading import decided
 from judgebook.questions.validity.coverage import Predictors
@@ -38,12 +37,6 @@ VALUES = {
     "cost": "estimated cost of one label",
 }
 KEY = ["method", "label"]
-
-
-def named_in_the_paper() -> list[str]:
-    """Behaviours that the paper names as distinct in section 7.4."""
-    named = numbers.labels("finch2023_table04.csv").query("named_distinct_in_section_7_4 == 'yes'")
-    return list(named["label_id"])
 
 
 def criteria(results: Results, labels: pd.DataFrame) -> pd.DataFrame:

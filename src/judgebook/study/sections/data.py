@@ -296,7 +296,7 @@ class Scope(Section):
 
 
 class Simulate(Section):
-    """The simulated study. Factors of 1 give the effects of `src/judgebook/simulation/design.yaml`."""
+    """The simulated study. Factors of 1 give the effects of `src/compendium/simulation/design.yaml`."""
 
     n_sessions: int = Field(200, ge=12, le=600, description="sessions: two dialogues with two systems each; even")
     n_interactors: int = Field(

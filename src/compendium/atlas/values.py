@@ -1,0 +1,166 @@
+"""Rows of values.csv from the stored results of a study's notebooks.
+
+Nothing is estimated here: rows of results are chosen, and what is stored for each system, pair or conclusion is counted
+or its median taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+
+import pandas as pd
+
+from compendium.atlas import claims, tables
+from judgebook.questions.agreement import population
+from judgebook.questions.performance import leading
+from judgebook.study.results import Results
+from judgebook.study.schema import CELL
+
+PART = CELL[:3]
+#: column of results -> column of values.csv
+_COLUMNS = {"resample_unit": "over", "note": "missing"}
+_ROW = [*CELL, "statistic", "other"]
+#: parts of a fit that have another name here
+_OF_FIT = {"context": "session", "item": "dialogue", "answer": "dialogue", "taste": "annotator_of_system"}
+_SHARED = {"context": "session", "item": "dialogue", "answer": "dialogue", "taste": "system_annotator"}
+
+
+def rows(
+    stored: Mapping[str, Results],
+    parts: Sequence[tuple[str, str, str]],
+    runs: Collection[str] = (),
+    tests: Mapping[str, pd.DataFrame] = MappingProxyType({}),
+) -> pd.DataFrame:
+    """What the notebooks stored, in the columns of values.csv but `study`.
+
+    stored : notebook -> its results (what `direct` computes among them), empty where it did not run. parts : the
+    evaluations, the main one first; what was not computed by group or method is said of the first that fits. A label is
+    missing (NaN) where a row is about all labels of an evaluation. runs : corpora or groups that are runs of one study.
+    tests : of `direct.tests`.
+    """
+    of_notebook: Mapping[str, Callable[[Results], Iterator[tuple[str, pd.DataFrame]]]] = {
+        "02_collection_stats": _costs,
+        "03_iaa": _agreement,
+        "05_sensitivity": partial(claims.rows, tests=tests, runs=runs),
+        "07_bot_performance": _performance,
+        "09_metric_correlation": _metrics,
+        "10_quality_control": _replication,
+        "13_judges": _judges,
+        "14_planning": _planning,
+        "16_fragility": _fragility,
+    }
+    frames = [
+        frame.assign(statistic=statistic)
+        for notebook, chosen in of_notebook.items()
+        for statistic, frame in chosen(stored[notebook])
+        if len(frame)
+    ]
+    wanted = [c for c in tables.columns("values") if c != "study"]
+    if not frames:
+        return pd.DataFrame(columns=wanted)
+    # `over` is a key of some statistics, too
+    frames = [frame.drop(columns="over", errors="ignore").rename(columns=_COLUMNS) for frame in frames]
+    out = pd.concat([frame.reindex(columns=wanted) for frame in frames], ignore_index=True)
+    for column, place, by in (("method", 2, ["corpus"]), ("group", 1, ["corpus", "method"])):
+        out[column] = out[column].fillna(_first(out, parts, place, by))
+    out["missing"] = out["missing"].where(out["estimate"].isna())
+    if (twice := out.duplicated(_ROW)).any():
+        raise ValueError(f"two rows for {out.loc[twice, _ROW].iloc[0].tolist()}")
+    return out
+
+
+def _first(rows: pd.DataFrame, parts: Sequence[tuple[str, str, str]], place: int, by: list[str]) -> pd.Series:
+    """Of each row, what stands at a place of the first evaluation that agrees with it in the columns `by`."""
+    first = pd.DataFrame(parts, columns=PART).drop_duplicates(by).set_index(by)[PART[place]]
+    return pd.Series(
+        first.reindex(pd.MultiIndex.from_frame(rows[by]) if by[1:] else rows[by[0]]).to_numpy(), rows.index
+    )
+
+
+def complete(found: pd.DataFrame, labels: pd.DataFrame, reasons: Mapping[str, str]) -> pd.DataFrame:
+    """Rows of values.csv: every statistic of every label, and why it is missing where it is.
+
+    found : what `rows` returns. labels : rows of labels.csv. reasons : notebook -> why it did not run.
+    """
+    about = tables.statistics()
+    every = labels[["study", *CELL]].merge(pd.DataFrame({"statistic": list(about)}), how="cross")
+    per_label = found[found["label"].notna()]
+    per_part = every.merge(found[found["label"].isna()].drop(columns="label"), on=[*PART, "statistic"])
+    out = every.merge(pd.concat([per_label, per_part.drop(columns="study")]), on=[*CELL, "statistic"], how="left")
+    without = [reasons.get(about[s].get("from", "")) or about[s]["without"] for s in out["statistic"]]
+    out["missing"] = out["missing"].fillna(pd.Series(without, out.index)).where(out["estimate"].isna())
+    return out[tables.columns("values")]
+
+
+def _agreement(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
+    yield "alpha", _human(population.primary(results))
+    yield "ac", _human(population.primary_ac(results))
+    for statistic in ("raw_agreement", "positive_agreement", "negative_agreement", "prevalence"):
+        rows = _human(results[statistic])
+        yield statistic, rows[rows["against"].isna()] if "against" in rows else rows
+
+
+def _human(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[rows["kind"] == "human"]
+
+
+def _performance(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
+    effects = results["design_effect"].dropna(subset="estimate")
+    effects = effects[~effects["outcome"].isin(["tie", "loss"])]
+    people = effects["unit"] == "annotator"
+    yield "design_effect_dialogue", _summary(effects[~people], "median")
+    yield "design_effect_annotator", _summary(effects[people], "median")
+    ranks = leading.rankings(results).dropna(subset=["label", "rank_low"])
+    yield "ranks_resolved", _summary(ranks.assign(estimate=ranks["rank_low"] == ranks["rank_high"]), "sum")
+    pairs = results["contrast"].dropna(subset="ci_low")
+    yield "pairs_different", _summary(pairs.assign(estimate=leading.decided(pairs)), "sum")
+    yield "detectable_difference", results["difference_found"].dropna(subset="estimate")
+    for part, rows in results["component_share"].groupby("part", sort=False):
+        yield f"share_{_SHARED.get(part, part)}", rows
+    yield "reliability", results["order_reliability"].query("n >= 3").dropna(subset="estimate")
+
+
+def _summary(rows: pd.DataFrame, how: str) -> pd.DataFrame:
+    """Sum, mean or median of `estimate` by label, with `n` rows."""
+    values = rows.assign(estimate=rows["estimate"].astype(float)).groupby(CELL, sort=False, dropna=False)["estimate"]
+    return pd.DataFrame({"estimate": values.agg(how), "n": values.size()}).reset_index()
+
+
+def _planning(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
+    for part, rows in results["pilot_variance"].groupby("part", sort=False):
+        yield f"variance_{_OF_FIT.get(part, part)}", rows
+
+
+def _fragility(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
+    few = results["drop_few"]
+    # a conclusion that outlives half of them counts as one that all would have to leave
+    few = few.assign(estimate=(few["estimate"] / few["n"]).fillna(1.0))
+    yield "drop_dialogues", _summary(few[(few["dropped"] == "dialogue") & (few["turns"] == "significance")], "median")
+    yield "drop_annotators", _summary(few[(few["dropped"] == "annotator") & (few["turns"] == "sign")], "median")
+    yield "sturdy", _summary(results["sturdy"], "mean")
+
+
+def _replication(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
+    rows = results.select("replication_r", among="systems", interval="workers", scores="z", list=None, threshold=None)
+    rows = rows[rows["label"].notna() & (rows["standardised"].isna() | (rows["standardised"] == "all"))]
+    first = rows.drop_duplicates(["corpus", "against"])["corpus"].iloc[:1]
+    rows = rows[rows["corpus"].isin(first)]
+    passed = rows["workers"] == "passed"
+    yield "replication_r", (rows[passed] if passed.any() else rows[rows["workers"] == "all"]).drop_duplicates(CELL)
+
+
+def _costs(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
+    yield "minutes", results.select("unit_minutes", tasks="all")
+    yield "cost", results.select("estimated_cost", tasks="all")
+
+
+def _judges(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
+    yield "judge_alpha", results.select("judge_alpha", pair="difference").rename(columns={"metric": "other"})
+
+
+def _metrics(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
+    rows = results.select("correlation", coefficient="spearman").rename(columns={"metric": "other"})
+    yield "correlation", rows[rows["scope"] == "pooled"]
+    yield "correlation_systems", rows[rows["scope"] == "system"]

@@ -1,0 +1,227 @@
+"""Notebook 08: what Finch et al. 2024 print, by their own pick of one annotation per item.
+
+A printed value that depends on an unknown pick can only be compared with the range over many picks. A wide range
+contains almost anything, so it is reported with the share of printed values of *other* labels that also lie inside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from compendium.published import comparison, numbers
+from compendium.published.mapping import title
+from compendium.simulation.truth import truth
+from judgebook.annotations.picks import pick_as_published
+from judgebook.annotations.summary import in_scope
+from judgebook.display import cells
+from judgebook.display.names import DisplayNames
+from judgebook.display.text import Phrases
+from judgebook.display.views import Prose, Section, Table
+from judgebook.questions.agreement.items import without_weights
+from judgebook.questions.groups import analysis
+from judgebook.questions.groups.alphas import alpha_between, alpha_ranges, alpha_within
+from judgebook.questions.groups.analysis import group_counts
+from judgebook.questions.groups.effects import for_each_label
+from judgebook.questions.groups.findings import by_place
+from judgebook.questions.groups.permutation_null import permutation_null
+from judgebook.questions.groups.pick_ranges import effect_ranges
+from judgebook.questions.groups.question import GroupEffects
+from judgebook.questions.groups.tables import ordered
+from judgebook.statistics.intervals import Sampling
+from judgebook.study.labels import Label
+from judgebook.study.params import Study
+from judgebook.study.results import Results, collect
+from judgebook.study.schema import Annotations
+from judgebook.study.sections.data import Scope, Simulate
+from judgebook.study.store import Run
+
+_PHRASES = Phrases(__package__)
+
+
+#: panels of the printed tables of Finch et al. 2024 -> methods
+PANELS = {"likert": "dialogue_likert", "pairwise": "comparative"}
+
+
+def inside(printed: pd.DataFrame, results: Results) -> pd.DataFrame:
+    """Whether printed values of Finch et al. 2024 lie inside the range over picks, and how often wrong ones do.
+
+    Parameters
+    ----------
+    printed : DataFrame
+        Of `published.numbers.load`. Table 3 has labels in columns, Table 4 in rows.
+    results : Results
+        With ranges over picks of `alpha` and `mean_absolute_effect` on the paper's scope.
+
+    Returns
+    -------
+    The printed values that have a range, with `of` (alpha or effect), method, label, group, group_b, low, high, inside,
+    and `wrong_inside`: the share of the printed values of other labels, by the same method and groups, that lie inside
+    the same range. A value lies inside when a number that rounds to it does.
+    """
+    tables = {"alpha": ("Table 3", "row", "column"), "effect": ("Table 4", "column", "row")}
+    cells = pd.concat(
+        printed[printed["element"] == table].assign(of=of, groups=lambda f, g=g: f[g], label=lambda f, x=x: f[x])
+        for of, (table, g, x) in tables.items()
+    )
+    out = cells.assign(method=cells["panel"].map(PANELS)).merge(_ranges(results), on=_CELL)
+    half = numbers.tolerance(out["decimals"]) + 1e-9
+    low, high = out["low"] - half, out["high"] + half
+    out["inside"] = out["value"].between(low, high)
+    same = out.groupby(["of", "method", "groups"])["value"]
+    hits = [same.get_group(key).between(*ends).sum() for key, *ends in zip(_keys(out), low, high, strict=True)]
+    others = same.transform("size") - 1
+    return out.assign(wrong_inside=(np.array(hits) - out["inside"]) / others.where(others > 0))
+
+
+def _keys(cells: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
+    return zip(cells["of"], cells["method"], cells["groups"], strict=True)
+
+
+def _ranges(results: Results) -> pd.DataFrame:
+    """The ends of each range over picks on the paper's scope, by the cell of a printed table."""
+    frames = {"alpha": results.select("alpha", over="picks", scope="paper")}
+    frames["effect"] = results.select("mean_absolute_effect", over="picks", scope="paper")
+    rows = pd.concat([f.assign(of=of) for of, f in frames.items()])
+    rows["groups"] = rows["group"].where(rows["group_b"].isna(), rows["group"] + "__" + rows["group_b"])
+    rows = rows.rename(columns={"ci_low": "low", "ci_high": "high"}).dropna(subset=["low"])
+    return rows[[*_CELL, "group", "group_b", "low", "high"]]
+
+
+def wrong_inside(printed: pd.DataFrame, results: Results) -> pd.DataFrame:
+    """The share of wrong values inside each range: a frame of rows of `wrong_inside`."""
+    out = inside(printed, results).assign(statistic="wrong_inside", corpus="main", scope="paper")
+    out = out.rename(columns={"wrong_inside": "estimate"})
+    return out[["statistic", "corpus", "method", "label", "group", "group_b", "of", "scope", "estimate"]]
+
+
+_CELL = ["of", "method", "label", "groups"]
+
+
+def as_published(
+    annotations: Annotations,
+    labels: Sequence[Label],
+    options: GroupEffects,
+    scope: Scope | None,
+    printed: pd.DataFrame,
+    *,
+    sampling: Sampling,
+    pick_seed: int,
+    permute_seed: int,
+) -> Iterator[Results]:
+    """Alpha between groups by the paper's own pick (`pick` is paper), on all data and on its scope (`scope` is paper).
+
+    On its scope also: the permutation null of Figure 1, ranges over picks, alpha within groups (Table 3), counts (Table
+    2), and how many wrong values lie inside the ranges.
+
+    printed : numbers of the paper. Other parameters as of `analyse`.
+    """
+    annotations = without_weights(annotations)
+    frames: dict[str | None, Annotations] = {"paper": annotations}
+    if scope:
+        inside = in_scope(annotations, dialogues=scope.exclude_dialogues, sessions=scope.exclude_sessions)
+        frames = {None: annotations, "paper": inside}
+    for name, frame in frames.items():
+        by_pair = pick_as_published(frame, comparisons="pair", seed=pick_seed, source_order=options.source_order)
+        results = alpha_between(by_pair, labels, sampling)
+        yield Results({s: rows.assign(pick="paper", scope=name) for s, rows in results.items()})
+    exchanged = partial(permutation_null, seed=permute_seed, n_permutations=options.n_permutations)
+    null = collect(for_each_label(exchanged, by_pair))
+    ranges = partial(effect_ranges, seed=permute_seed, n_picks=options.n_picks, sides="apart")
+    around = collect(
+        Results({s: rows.assign(pick="paper") for s, rows in null.items()}),
+        for_each_label(ranges, frame),
+        *(
+            alpha_ranges(frame, labels, a, b, seed=permute_seed, n_picks=options.n_picks)
+            for a, b in combinations(sorted(frame["group"].unique()), 2)
+        ),
+        alpha_within(frame, labels, sampling),
+        group_counts(frame),
+    )
+    around = Results({s: rows.assign(scope="paper") for s, rows in around.items()})
+    yield collect(around, wrong_inside(printed, around))
+
+
+def picks_table(results: Results, printed: pd.DataFrame) -> Table:
+    """Printed values that depend on a random pick, with the range over picks."""
+    rows = inside(printed, results)
+    out = rows[["element", "panel", "row", "column", "printed"]].rename(columns=str.capitalize)
+    for side in ("panel", "row", "column"):
+        out[side.capitalize()] = [title(*key) for key in zip(rows["paper"], rows[side], strict=True)]
+    out["Range over picks"] = cells.ranges(rows[["low", "high"]])
+    out["Inside"] = rows["inside"]
+    out["Other labels inside"] = cells.percents(rows["wrong_inside"])
+    return Table(out, "picks", "Printed values that depend on a random pick, and their range over picks.")
+
+
+def over_picks(results: Results, printed: pd.DataFrame, study: Study) -> Prose:
+    """What it proves that printed values lie inside the range over picks, and what was inferred about the data."""
+    rows = inside(printed, results)
+    free = rows[rows["high"] > rows["low"]]
+    facts = {"n": len(rows), "free": len(free), "inside": int(free["inside"].sum())}
+    inferred = [(g.title or key, g.note) for key, g in study.groups.items() if g.fitted]
+    inferred += [("Scope", study.scope.note)] if study.scope else []
+    return Prose(_PHRASES.say("over_picks", **facts, wrong=free["wrong_inside"].mean(), inferred=inferred))
+
+
+def figure_one(results: Results, names: DisplayNames, confidence: float) -> Prose:
+    """What Figure 1 shows compared with chance."""
+    rows = ordered(analysis.differences(results, confidence, scope="paper", pick="paper"), names)
+    beyond = rows[rows["exceeds"].fillna(False)]
+    facts = {"n": len(rows), "n_beyond": len(beyond), "beyond": by_place(beyond, rows, names)}
+    facts["limits"] = list(rows["null_q95"].dropna())
+    facts["significant"] = int((rows["p_adjusted"] < 1 - confidence).sum())
+    return Prose(_PHRASES.say("figure_one", **facts, above=[int((rows["estimate"] > x).sum()) for x in (0.4, 0.2)]))
+
+
+def _recovered(rows: pd.DataFrame, simulate: Simulate, level: float) -> dict[str, Any]:
+    """How many differences are found where there is none in truth, and where there is one."""
+    true = pd.DataFrame(truth(simulate)["group_differences"])
+    keys = ["method", "label", "pair"]
+    rows, true = (
+        f.assign(pair=["/".join(sorted(p)) for p in zip(f["group"], f["group_b"], strict=True)]) for f in (rows, true)
+    )
+    rows = rows.dropna(subset="p").merge(true[[*keys, "difference", "null"]], on=keys)
+    out = {"median": rows.loc[~rows["null"], "difference"].median()}
+    for name, part in (("null", rows[rows["null"]]), ("real", rows[~rows["null"]])):
+        out[name] = {"n": len(part), "beyond": int((part["p"] < level).sum())}
+        out[name]["significant"] = int((part["p_adjusted"] < level).sum())
+    return out
+
+
+def recovered(results: Results, names: DisplayNames, simulate: Simulate, confidence: float) -> Prose:
+    """Whether a simulation's truth was found."""
+    rows = ordered(analysis.differences(results, confidence), names)
+    return Prose(_PHRASES.say("groups_recovered", level=1 - confidence, **_recovered(rows, simulate, 1 - confidence)))
+
+
+def analyse(
+    annotations: Annotations,
+    labels: Sequence[Label],
+    options: GroupEffects,
+    scope: Scope | None,
+    printed: pd.DataFrame,
+    *,
+    sampling: Sampling,
+    pick_seed: int,
+    permute_seed: int,
+) -> Results:
+    """All results of `as_published`, tests adjusted. Parameters as there."""
+    seeds = {"pick_seed": pick_seed, "permute_seed": permute_seed}
+    parts = as_published(annotations, labels, options, scope, printed, sampling=sampling, **seeds)
+    return analysis.adjusted(collect(*parts))
+
+
+def views(results: Results, run: Run, names: DisplayNames) -> Section:
+    """Printed values and those of the study, with ranges over picks where it names the paper."""
+    yield comparison.views(results, run, "Printed agreement and effect sizes, and those of this study.")
+    if run.study.group_effects.paper:
+        printed = numbers.load(run.study.group_effects.paper)
+        yield picks_table(results, printed)
+        yield over_picks(results, printed, run.study)
+        yield figure_one(results, names, run.study.bootstrap.confidence)

@@ -1,0 +1,162 @@
+"""A simulated study with known truth, in the project format of the ABC-Eval platform.
+
+`project` makes the whole file, `write` stores it where the adapter of that format finds it, `annotate` draws one label
+alone for repeated-sample checks, `measure` and `simulation.truth` give the population values they are compared with.
+
+Dialogues have a latent quality, the sum of an interactor's and a dialogue's effect, and for each label a trait that is
+related to quality or, for some labels, not at all. Systems shift the labels' rates and ratings; some pairs of systems
+are exactly equal on some labels. Annotators see true values with error, a lasting leaning of their own and a leaning on
+the dialogue at hand. The model is defined in `simulation.model`, its numbers and their sources in `design.yaml`.
+
+What the model leaves out: labels of one task do not exclude each other (the platform asks empathetic, neither, lack of
+empathy as one question); nothing changes in the course of a dialogue or of the weeks; annotators differ in leaning and
+speed, not in skill, within a group. The texts are meaningless.
+
+To add another technique, give it a part (`simulation.parts.ProjectPart`) made from the same `Chats`. Two parts do not
+fit the platform's format and are tables of their own, written where the YAML names them as sources: the techniques of
+Smith et al. 2022 (`simulation.techniques`) and the moderation of Zhang et al. 2022 (`simulation.moderation`). Their
+corpora are named `extra_…`, so that the notebooks about the evaluation itself leave them out.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from compendium.simulation import design, evaluations, moderation, people, pilots, techniques
+from compendium.simulation.draw import draw_chats, judge
+from compendium.simulation.model import Measure, alpha, measures
+from compendium.simulation.parts import turn_texts, worker
+from compendium.simulation.truth import truth as population
+from judgebook.study import store
+from judgebook.study.params import ParamsError, Study
+from judgebook.study.sections.data import Simulate
+
+__all__ = ["TwiceJudged", "alpha", "annotate", "measure", "population", "project", "write"]
+
+FILE, TRUTH_FILE = "data.json", "truth.json"
+#: further files -> the modules that make them
+_TABLES = {techniques.FILE: techniques, moderation.FILE: moderation}
+
+
+def project(spec: Simulate, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The simulated project and what is true in it.
+
+    spec : sizes and effect factors. rng : each part draws from a child of its own, so that the size of one part does
+    not move another. Returns (project, truth): the layout of an ABC-Eval project file, and `simulation.truth` with the
+    number of scores that a reader must drop (`unfilled_worker_scores`).
+    """
+    names = ("sessions", "chats", "texts", "collection", "screening", "onboarding", "sur_x", "stu_x", "dev_x",
+             "pilots", "bots", "gold", "extra")  # fmt: skip
+    streams = dict(zip(names, rng.spawn(len(names)), strict=True))
+    sessions = people.sessions(spec.n_sessions, spec.n_interactors, streams["sessions"])
+    dialogues = draw_chats(spec, sessions, streams["chats"])
+    texts = turn_texts(dialogues.n_turns, streams["texts"])
+    crews = {w: [worker(w, i) for i in range(f.workers)] for w, f in design.WORKFORCES.items()}
+    crews["pilot"] = [pilots.pilot_worker(a) for _, block in design.PILOT_ROUNDS[2].blocks for a in block]
+    tried = {w: people.screen(w, streams["screening"]) for w in crews}
+    passed = pilots.passers(tried["surge"], crews["surge"])
+    parts = {
+        g: evaluations.external(spec, g, dialogues, texts, passed if g == "sur_x" else None, streams[g])
+        for g in ("sur_x", "stu_x", "dev_x")
+    }
+    dropped = evaluations.add_unfilled(parts["sur_x"], dialogues, spec, streams["extra"])
+    trained = {w: pilots.onboarding(w, tried[w], crews[w], streams["onboarding"]).json() for w in crews}
+    gold = {w: pilots.gold_units(spec, w, crews[w], streams["gold"]).json() for w in design.GOLD}
+    nothing: dict[str, Any] = {"dialogues": {}, "work_units": {}}
+    out = {
+        "annotation_pilots": [p.json() for p in pilots.annotation_pilots(spec, streams["pilots"])],
+        "annotation_pilots_onboarding": [nothing, nothing, trained["pilot"]],
+        "bot_pilots": [p.json() for p in pilots.bot_pilots(spec, streams["bots"])],
+        "extra_unused": pilots.leftovers(spec, crews["surge"], streams["extra"]).json(),
+        "dialogue_collection": evaluations.collection(spec, dialogues, texts, streams["collection"]).json(),
+        "student_evaluation": parts["stu_x"].json(),
+        "student_onboarding": trained["student"],
+        "student_gold_units": gold["student"],
+        "mturk_evaluation": pilots.trial(spec, crews["mturk"], streams["extra"]).json(),
+        "mturk_onboarding": trained["mturk"],
+        "mturk_gold_units": gold["mturk"],
+        "surge_evaluation": parts["sur_x"].json(),
+        "surge_onboarding": trained["surge"],
+        "surge_gold_units": gold["surge"],
+        "expert_evaluation": parts["dev_x"].json(),
+    }
+    return out, population(spec) | {"unfilled_worker_scores": dropped}
+
+
+def write(study: Study, folder: Path) -> list[Path]:
+    """Generate the study by its `simulate` section and seed; write `data.json` and `truth.json` into `folder`.
+
+    The tables of the other parts are written where the study's sources name them, each from a stream of its own. Each
+    file appears whole or not at all. Returns their paths. Raises ParamsError where the YAML has no such section.
+    """
+    if study.simulate is None:
+        raise ParamsError(f"{study.key}: expected a `simulate` section in the YAML, found none")
+    made, true = project(study.simulate, np.random.default_rng(study.seeds.simulate))
+    true = true | {"seed": study.seeds.simulate}
+    named = {name for source in study.sources for name in source.names()}
+    wanted = [name for name in _TABLES if name in named]
+    for name in wanted:
+        rng = np.random.default_rng([study.seeds.simulate, 1 + list(_TABLES).index(name)])
+        store.write_frame(_TABLES[name].table(study.simulate, rng), folder / name, raw=True)
+        true |= {Path(name).stem: _TABLES[name].truth(study.simulate)}
+    for name, content, indent in ((TRUTH_FILE, true, 1), (FILE, made, None)):
+        with store.atomic(folder / name) as temporary:
+            text = json.dumps(
+                content, ensure_ascii=False, indent=indent, separators=(",", ":") if indent is None else None
+            )
+            temporary.write_text(text + "\n", encoding="utf-8")
+    return [folder / name for name in (FILE, TRUTH_FILE, *wanted)]
+
+
+def measure(spec: Simulate, group: str, method: str, label: str) -> Measure:
+    """One label as a group sees it. `alpha(measure)` is its population alpha.
+
+    Raises ValueError for a label the group does not judge.
+    """
+    judged = measures(spec, group)
+    if (method, label) not in judged:
+        raise ValueError(f"expected one of {sorted(judged)}, found {(method, label)}")
+    return judged[method, label]
+
+
+@dataclass(frozen=True)
+class TwiceJudged:
+    """Doubly annotated items of one label: scores (items, 2); dialogue (or pair) and system (left one) of each item."""
+
+    scores: np.ndarray
+    dialogue: np.ndarray
+    system: np.ndarray
+
+
+def annotate(
+    measure: Measure,
+    n_sessions: int,
+    spec: Simulate,
+    rng: np.random.Generator,
+    *,
+    n_interactors: int | None = None,
+    n_annotators: int | None = None,
+) -> TwiceJudged:
+    """All dialogues of `n_sessions` sessions (two each), or their pairs, judged by two annotators: no file, no texts.
+
+    n_interactors, n_annotators : sizes of the pools as in the study. None: every session has an interactor of its own,
+    every item a pair of annotators of its own; then sessions are independent, and dialogues nearly so.
+    """
+    sessions = people.sessions(n_sessions, n_interactors or n_sessions, rng)
+    chats = draw_chats(spec, sessions, rng)
+    items = np.arange(n_sessions if measure.comparative else 2 * n_sessions)
+    if n_annotators is None:
+        first, second = items, items + len(items)
+    else:
+        first = rng.integers(0, n_annotators, len(items))
+        second = (first + rng.integers(1, n_annotators, len(items))) % n_annotators
+    both = judge(chats, [measure], np.tile(items, 2), np.concatenate([first, second]), rng)
+    turns = measure.method in ("behavior", "turn_likert")
+    dialogue = np.repeat(items, chats.n_turns[items]) if turns else items
+    system = chats.system[::2] if measure.comparative else chats.system[dialogue]
+    return TwiceJudged(both.reshape(2, -1).T, dialogue, system)
