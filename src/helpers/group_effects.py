@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import pandas as pd
 
@@ -122,6 +123,6 @@ def check(difference: float, packages: str) -> str:
     return f"Largest difference from {packages}: {difference:.0e}{', not the same' if difference > 1e-9 else ''}."
 
 
-def scales(rows: pd.DataFrame, effect_sizes: dict[str, tuple]) -> str:
+def scales(rows: pd.DataFrame, effect_sizes: dict[str, tuple[Any, ...]]) -> str:
     """Which effect sizes rows have, as a caption says it. effect_sizes : keys -> names first."""
     return " or ".join(effect_sizes[e][0] for e in sorted(set(rows["effect"].dropna()))) or "value"
