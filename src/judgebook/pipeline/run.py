@@ -85,10 +85,13 @@ FIRST = (
 
 
 def first(options: Options) -> int:
-    """Run the studies that come with the project, the real ones first; returns the exit code.
+    """Run the studies of a project of one's own; where there are none, those that come with the project, the real ones
+    first. Returns the exit code.
 
     `options.only`, where given, takes the place of the notebooks chosen here.
     """
+    if own := params.own():
+        return run(own, options)
     codes = []
     for studies, notebooks in FIRST:
         rest = options.rest

@@ -124,8 +124,17 @@ def is_file(path: Path) -> bool:
 
 def names() -> list[str]:
     """Studies in `params/`."""
-    stems = {path.stem for folder in project.yaml_folders() for path in folder.glob("[!.]*.yaml")}
-    return sorted(stems - {"defaults"})
+    return sorted({name for folder in project.yaml_folders() for name in _names(folder)})
+
+
+def own() -> list[str]:
+    """Studies of the folder that somebody works in, where that is a project of their own."""
+    mine, ours = project.folder() / "params", project.ROOT / "params"
+    return [] if mine == ours else sorted(_names(mine))
+
+
+def _names(folder: Path) -> set[str]:
+    return {path.stem for path in folder.glob("[!.]*.yaml")} - {"defaults"}
 
 
 @cache

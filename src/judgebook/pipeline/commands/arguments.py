@@ -15,7 +15,7 @@ from judgebook.study import params
 #: in the general help, before examples of commands
 RUNS = """\
 examples:
-  python run_all.py                                   what comes with the project: ji2022, llmfao, demo; offline
+  python run_all.py                                   your own studies, or what comes with the project; offline
   python run_all.py --study gpt_abceval               params/<name>.yaml, or the path of your own YAML file
   python run_all.py --study all                       every study whose data have been fetched
   python run_all.py --only iaa --jobs 2               one notebook, and what it needs
@@ -62,7 +62,7 @@ def _pages() -> str:
 def _run_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     values = "change the YAML; several values, KEY=A,B,C, run every combination"
-    several = "which study (default: those that come with the project); may be given several times"
+    several = "which study, several times if need be (default: all of your own; in a checkout, those that come with it)"
     add("--study", action="append", metavar="NAME|PATH|all", help=several)
     notebooks = "only these notebooks (03_iaa, 03 or iaa) and what they need; may be given several times"
     add("--only", action="append", default=[], metavar="A,B", help=notebooks)
