@@ -1,6 +1,7 @@
-"""What effect sizes of pairs of systems are computed from, many samples of scores at once."""
+"""What effect sizes of pairs of systems are computed from, many samples of scores at once, and what is said of them."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,3 +35,13 @@ def samples(times: np.ndarray, kinds: pd.DataFrame, systems: list[str]) -> Sampl
 def at_once(systems: list[str]) -> int:
     """How many resamples of the effects of all pairs of systems fit a processor's cache."""
     return max(1, 200_000 // len(systems) ** 2)
+
+
+def check(difference: float, packages: str) -> str:
+    """What the largest difference from the same computed by other packages means."""
+    return f"Largest difference from {packages}: {difference:.0e}{', not the same' if difference > 1e-9 else ''}."
+
+
+def scales(rows: pd.DataFrame, effect_sizes: dict[str, tuple[Any, ...]]) -> str:
+    """Which effect sizes rows have, as a caption says it. effect_sizes : keys -> names first."""
+    return " or ".join(effect_sizes[e][0] for e in sorted(set(rows["effect"].dropna()))) or "value"

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any
 
 import pandas as pd
 
@@ -116,13 +115,3 @@ class Page(GroupSections):
     def printed_effects(self) -> Section:
         if has_package("compendium"):
             yield from printed_effects.views(self.study.group_effects)
-
-
-def check(difference: float, packages: str) -> str:
-    """What the largest difference from the same computed by other packages means."""
-    return f"Largest difference from {packages}: {difference:.0e}{', not the same' if difference > 1e-9 else ''}."
-
-
-def scales(rows: pd.DataFrame, effect_sizes: dict[str, tuple[Any, ...]]) -> str:
-    """Which effect sizes rows have, as a caption says it. effect_sizes : keys -> names first."""
-    return " or ".join(effect_sizes[e][0] for e in sorted(set(rows["effect"].dropna()))) or "value"
