@@ -88,5 +88,6 @@ def test_a_notebook_of_the_project_is_refused_too_and_told_where_to_declare(monk
     monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
     store.write_frame(pd.DataFrame({"x": [1]}), store.processed("demo") / "dialogues.parquet")
     run = store.start("demo", "15_annotators")
-    with pytest.raises(store.UndeclaredError, match=r"add it to `reads` in `judgebook/questions/annotators/question.py`"):
+    declared = r"add it to `reads` in `judgebook/questions/annotators/question.py`"
+    with pytest.raises(store.UndeclaredError, match=declared):
         run.read("metric_scores")
