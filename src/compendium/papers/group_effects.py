@@ -103,7 +103,7 @@ def wrong_inside(printed: pd.DataFrame, results: Results) -> pd.DataFrame:
 _CELL = ["of", "method", "label", "groups"]
 
 
-def as_published(
+def analyse(
     annotations: Annotations,
     labels: Sequence[Label],
     options: GroupEffects,
@@ -113,15 +113,15 @@ def as_published(
     sampling: Sampling,
     pick_seed: int,
     permute_seed: int,
-) -> Iterator[Results]:
+) -> Results:
     """Alpha between groups by the paper's own pick (`pick` is paper), on all data and on its scope (`scope` is paper).
 
     On its scope also: the permutation null of Figure 1, ranges over picks, alpha within groups (Table 3), counts (Table
     2), and how many wrong values lie inside the ranges.
 
-    printed : numbers of the paper. Other parameters as of `analyse`.
+    Tests are adjusted. printed : numbers of the paper. Other parameters as of the library's `analyse`.
     """
-    annotations = without_weights(annotations)
+    annotations, parts = without_weights(annotations), list[Results]()
     frames: dict[str | None, Annotations] = {"paper": annotations}
     if scope:
         inside = in_scope(annotations, dialogues=scope.exclude_dialogues, sessions=scope.exclude_sessions)
@@ -129,7 +129,7 @@ def as_published(
     for name, frame in frames.items():
         by_pair = pick_as_published(frame, comparisons="pair", seed=pick_seed, source_order=options.source_order)
         results = alpha_between(by_pair, labels, sampling)
-        yield Results({s: rows.assign(pick="paper", scope=name) for s, rows in results.items()})
+        parts.append(Results({s: rows.assign(pick="paper", scope=name) for s, rows in results.items()}))
     exchanged = partial(permutation_null, seed=permute_seed, n_permutations=options.n_permutations)
     null = collect(for_each_label(exchanged, by_pair))
     ranges = partial(effect_ranges, seed=permute_seed, n_picks=options.n_picks, sides="apart")
@@ -144,7 +144,7 @@ def as_published(
         group_counts(frame),
     )
     around = Results({s: rows.assign(scope="paper") for s, rows in around.items()})
-    yield collect(around, wrong_inside(printed, around))
+    return analysis.adjusted(collect(*parts, around, wrong_inside(printed, around)))
 
 
 def picks_table(results: Results, printed: pd.DataFrame) -> Table:
@@ -198,23 +198,6 @@ def recovered(results: Results, names: DisplayNames, simulate: Simulate, confide
     """Whether a simulation's truth was found."""
     rows = ordered(analysis.differences(results, confidence), names)
     return Prose(_PHRASES.say("groups_recovered", level=1 - confidence, **_recovered(rows, simulate, 1 - confidence)))
-
-
-def analyse(
-    annotations: Annotations,
-    labels: Sequence[Label],
-    options: GroupEffects,
-    scope: Scope | None,
-    printed: pd.DataFrame,
-    *,
-    sampling: Sampling,
-    pick_seed: int,
-    permute_seed: int,
-) -> Results:
-    """All results of `as_published`, tests adjusted. Parameters as there."""
-    seeds = {"pick_seed": pick_seed, "permute_seed": permute_seed}
-    parts = as_published(annotations, labels, options, scope, printed, sampling=sampling, **seeds)
-    return analysis.adjusted(collect(*parts))
 
 
 def views(results: Results, run: Run, names: DisplayNames) -> Section:

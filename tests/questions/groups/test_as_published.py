@@ -10,7 +10,7 @@ import pytest
 from fixtures.made_annotations import comparisons, judged_twice, numbered
 from fixtures.notebook_cells import as_published as cells_of
 
-from compendium.papers.group_effects import as_published
+from compendium.papers.group_effects import analyse
 from compendium.published import numbers, verdicts
 from helpers.group_effects import Page
 from judgebook.annotations import picks
@@ -101,9 +101,9 @@ def results(raw, published):
     labels, sampling, study = LABEL_SETS["abc_eval"], Sampling(100, 0.95, 1), params.load("finch2024")
     options = study.group_effects.model_copy(update={"n_permutations": 99})
     seeds = {"pick_seed": 123, "permute_seed": 1}
-    printed = as_published(raw, labels, options, study.scope, numbers.load("finch2024"), sampling=sampling, **seeds)
+    printed = analyse(raw, labels, options, study.scope, numbers.load("finch2024"), sampling=sampling, **seeds)
     effects = [rows.assign(statistic=name, resample="score") for name, rows in published.saved.items()]
-    return analysis.adjusted(collect(*printed, *effects, alpha_within(raw, labels, sampling), group_counts(raw)))
+    return analysis.adjusted(collect(printed, *effects, alpha_within(raw, labels, sampling), group_counts(raw)))
 
 
 @pytest.fixture(scope="module")

@@ -96,12 +96,12 @@ def test_jackknife_covariance_of_means():
 
 
 def test_mean_square_of_one_difference_by_hand():
-    estimate, low, high = groups.mean_square_difference(np.array([0.5]), np.array([[0.04]]))
+    estimate, low, high = groups.mean_square_difference(np.array([0.5]), 0.04, 0.04**2)
     assert estimate == pytest.approx(0.25 - 0.04)
     # 0.25 / 0.04 is noncentral chi-square with one degree of freedom
     assert stats.ncx2.cdf(0.25 / 0.04, 1, low / 0.04) == pytest.approx(0.975)
     assert stats.ncx2.cdf(0.25 / 0.04, 1, high / 0.04) == pytest.approx(0.025)
-    estimate, low, high = groups.mean_square_difference(np.array([0.01]), np.array([[0.04]]))
+    estimate, low, high = groups.mean_square_difference(np.array([0.01]), 0.04, 0.04**2)
     assert (estimate, low) == (pytest.approx(0.0001 - 0.04), 0.0)
     assert stats.ncx2.cdf(1, 1, high / 0.04) == pytest.approx(0.025)  # as if the difference were the noise itself
 
@@ -114,7 +114,8 @@ def test_mean_square_difference_is_unbiased_and_covered(size):
     z = rng.normal(size=(n, 3))
     z = (z - z.mean(axis=0)) @ np.linalg.inv(np.linalg.cholesky(np.cov(z.T, ddof=0))).T  # moments exactly 0 and 1
     draws, covariance = truth + z @ root.T, root @ root.T
-    found = np.array([groups.mean_square_difference(d, covariance) for d in draws])
+    of_noise = np.trace(covariance), np.sum(covariance**2)
+    found = np.array([groups.mean_square_difference(d, *of_noise) for d in draws])
     assert found[:, 0].mean() == pytest.approx(np.mean(truth**2), abs=1e-12)
     covered = np.mean((found[:, 1] <= np.mean(truth**2)) & (np.mean(truth**2) <= found[:, 2]))
     assert covered > 0.95 - monte_carlo(0.95, n)

@@ -154,7 +154,7 @@ def beyond_noise(
 ) -> Rows:
     """The same of one pair of groups, from differences of effects (pairs,) with their variances and the sum of the
     squared elements of their covariance."""
-    square = _mean_square(differences, float(np.sum(variances)), squared, confidence)
+    square = mean_square_difference(differences, float(np.sum(variances)), squared, confidence)
     width, p = _equivalence(differences, np.sqrt(variances), margin, n_units - 1, 1 - confidence)
     defined = np.isfinite(square[0])
     note = None if defined else "an effect is undefined, on these data or without one session"
@@ -169,15 +169,15 @@ def beyond_noise(
 
 
 def mean_square_difference(
-    differences: np.ndarray, covariance: np.ndarray, confidence: float = 0.95
+    differences: np.ndarray, noise: float, squared: float, confidence: float = 0.95
 ) -> tuple[float, float, float]:
     """Mean squared difference over pairs of systems, minus what sampling adds to it, with its interval.
 
     Parameters
     ----------
     differences : (m,) array
-    covariance : (m, m) array
-        Of the differences.
+    noise, squared : float
+        Trace of the covariance of the differences, and the sum of its squared elements.
 
     Returns
     -------
@@ -190,13 +190,6 @@ def mean_square_difference(
     ----------
     Satterthwaite 1946, Biometrics Bulletin 2, 110-114.
     """
-    return _mean_square(differences, float(np.trace(covariance)), float(np.sum(covariance**2)), confidence)
-
-
-def _mean_square(
-    differences: np.ndarray, noise: float, squared: float, confidence: float
-) -> tuple[float, float, float]:
-    """The same from the trace of the covariance and the sum of its squared elements."""
     if not (np.all(np.isfinite(differences)) and np.isfinite(noise) and np.isfinite(squared)):
         return np.nan, np.nan, np.nan
     m = len(differences)
