@@ -25,18 +25,14 @@ class Page(NotebookPage):
 
     def verdicts(self) -> Section:
         yield figures.papers(self.cells, self.titles)
-        yield tables.by_paper(self.cells, self.titles)
 
     def by_table(self) -> Section:
-        counted = figures.by_table(self.cells, self.titles)
-        yield figures.tables(counted, self.titles)
-        yield tables.by_table(counted, self.titles)
+        yield tables.by_table(self.cells, self.titles)
 
     def side_by_side(self) -> Section:
         yield tables.side_by_side(self.cells, self.titles, self.papers)
 
     def chance(self) -> Section:
-        yield figures.controls(self.controls, self.titles)
         yield tables.controls(self.controls, self.titles)
 
     def differences(self) -> Section:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from compendium.published import figures as scoreboard
-from compendium.published.consistency import figures as consistency
+from compendium.published.consistency import views as consistency
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.questions.annotators import figures as annotators
@@ -67,7 +67,6 @@ def pairs(*tests):
 
 
 VERDICTS = pd.Series(["match", "differs", "needs_data"])
-COUNTED = pd.DataFrame({"match": [2, 1, 0], "noise": 0, "fitted": 0, "differs": [0, 1, 0], "needs_data": 1})
 CHECKS = pd.DataFrame({"failed": [1, 2, 0], "assumes": ["", "equal groups", ""]})
 SURE, UNSURE, FAILED = (4, 3.5, 4.5), (3.1, 2.9, 3.3), (2, 1, 2.5)
 LEADS = (("a", "b", 0.3, 0.01), ("a", "c", 0.3, 0.01), ("b", "c", 0.3, 0.2))
@@ -120,7 +119,6 @@ def titled():
         (pairs(("a", "b", -0.3, 0.01)), "B is preferred to the other system"),
         (pairs(("a", "b", 0.3, 0.2)), "No system is shown to be preferred to another. The two systems do not differ"),
         (scoreboard.matches_title(VERDICTS), "1 of 2 numbers that raw data can decide matches by rule"),
-        (scoreboard.whole_title(COUNTED), "1 of 2 tables and texts that raw data can decide matches by"),
         (consistency.failures_title(CHECKS), "1 of 3 checks fails, whatever the rounding, and 1 more under an"),
     ]
 

@@ -18,7 +18,7 @@ from typing import Any
 import pandas as pd
 
 from compendium.published import numbers
-from compendium.published.consistency.ranges import Range, exactly, printed, total
+from compendium.published.consistency.cells import Range, exactly, printed, total
 from compendium.published.mapping import title
 from compendium.published.numbers import select
 from judgebook.display import cells

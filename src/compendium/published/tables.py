@@ -9,13 +9,14 @@ import pandas as pd
 
 from compendium.published import mapping
 from compendium.published.numbers import select
-from compendium.published.scoreboard import ARITHMETIC, ATTEMPTED, FIVE, INCONSISTENT, VERDICTS, apart, counts
+from compendium.published.scoreboard import ARITHMETIC, ATTEMPTED, INCONSISTENT, VERDICTS, counts
 from compendium.published.verdicts import DIFFERS, FITTED, MATCH, NOISE, SOURCE
 from judgebook.display.cells import Cell
 from judgebook.display.text import Phrases, number
 from judgebook.display.views import Prose, Table
 
 _PHRASES = Phrases(__package__)
+TEXT = "Text, captions"
 #: verdict -> caption of the table that explains it
 EXPLAINED = {
     DIFFERS: "Numbers that differ from the results.",
@@ -26,23 +27,17 @@ EXPLAINED = {
 }
 
 
-def by_paper(cells: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[Table]:
-    """Printed numbers of each paper by verdict: the five papers, then other sources."""
-    for name, part in apart(cells).items():
-        key = "papers" if name == FIVE else "sources"
-        yield Table(_counted(counts(part, ["paper"]), titles), key, f"{name}: printed numbers by verdict.")
-
-
-def by_table(counted: pd.DataFrame, titles: Mapping[str, str]) -> Table:
-    """Printed numbers of each table by verdict. counted : of `figures.by_table`."""
-    return Table(_counted(counted, titles), "tables", "Printed numbers by verdict and place.")
-
-
-def _counted(counted: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+def by_table(cells: pd.DataFrame, titles: Mapping[str, str]) -> Table:
+    """Printed numbers by verdict: of every table, by number, then of all texts and captions of a paper."""
+    place = {"paper": list(titles).index, "element": lambda e: 1_000 if e == TEXT else int(e.split()[1])}
+    element = cells["element"].where(cells["element"].str.startswith("Table"), TEXT)
+    counted = counts(cells.assign(element=element), ["paper", "element"])
+    counted = counted.sort_values(["paper", "element"], key=lambda c: c.map(place[c.name]), kind="stable")
     out = counted.assign(paper=counted["paper"].map(titles)).sort_values("paper", kind="stable")
     out.insert(out.columns.get_loc(next(iter(VERDICTS))), "Numbers", out[list(VERDICTS)].sum(axis=1))
     names = {verdict: name.capitalize() for verdict, name in VERDICTS.items()}
-    return out.rename(columns={"paper": "Paper", "element": "Where"} | names).reset_index(drop=True)
+    out = out.rename(columns={"paper": "Paper", "element": "Where"} | names).reset_index(drop=True)
+    return Table(out, "tables", "Printed numbers by verdict and place.")
 
 
 def controls(wrong: pd.DataFrame, titles: Mapping[str, str]) -> Table | Prose:

@@ -6,7 +6,7 @@ import pytest
 
 from compendium.papers import printed_effects
 from compendium.published import numbers
-from compendium.published.consistency.ranges import Range
+from compendium.published.consistency.cells import Range
 
 PAPER = "finch2024"
 

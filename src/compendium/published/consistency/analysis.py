@@ -16,9 +16,8 @@ import pandas as pd
 
 from compendium.published import numbers as published
 from compendium.published.consistency import rules
-from compendium.published.consistency.cells import Printed, PrintedNumber, ids
+from compendium.published.consistency.cells import Printed, PrintedNumber, Range, exactly, ids, possible
 from compendium.published.consistency.checks import Conventions, PrintedCheck, load
-from compendium.published.consistency.ranges import Range, exactly, possible
 from compendium.published.consistency.rules import CONSISTENT, IMPLAUSIBLE, INCONSISTENT, OPEN, Outcome
 from compendium.published.numbers import KEY
 from judgebook.study.results import Results, collect

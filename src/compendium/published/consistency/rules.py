@@ -14,9 +14,8 @@ from itertools import combinations, pairwise
 from math import ceil, floor
 from typing import Any
 
-from compendium.published.consistency import coefficients, plausibility
-from compendium.published.consistency.cells import PrintedNumber
-from compendium.published.consistency.ranges import Range, certain, evaluate, exactly, possible, total
+from compendium.published.consistency import statistics
+from compendium.published.consistency.cells import PrintedNumber, Range, certain, evaluate, exactly, possible, total
 
 CONSISTENT, INCONSISTENT, IMPLAUSIBLE, OPEN = "consistent", "inconsistent", "implausible", "not checkable"
 #: how a relation reads
@@ -87,12 +86,12 @@ def equation(target: PrintedNumber, terms: Terms, expression: str, relation: str
 
 def pearson(target: PrintedNumber, x: Cells, y: Cells) -> Outcome:
     """Pearson's correlation of two columns, matched by row."""
-    return _correlation(target, x, y, coefficients.pearson)
+    return _correlation(target, x, y, statistics.pearson)
 
 
 def spearman(target: PrintedNumber, x: Cells, y: Cells) -> Outcome:
     """Spearman's correlation of two columns, matched by row."""
-    return _correlation(target, x, y, coefficients.spearman)
+    return _correlation(target, x, y, statistics.spearman)
 
 
 def _correlation(target: PrintedNumber, x: Cells, y: Cells, bounds_of: Callable) -> Outcome:
@@ -126,9 +125,9 @@ def distinct(target: PrintedNumber, x: Cells, field: str) -> Outcome:
 
 
 def power(target: PrintedNumber, effect: Cells, n: Cells, alpha: Cells, test: str) -> Outcome:
-    """The power of a two-sided test; see `plausibility.power`."""
+    """The power of a two-sided test; see `statistics.power`."""
     (e,), (size,), (level,) = effect, n, alpha
-    return _expected(target, plausibility.power(test, e.range, int(size.range.low), float(level.range.low)))
+    return _expected(target, statistics.power(test, e.range, int(size.range.low), float(level.range.low)))
 
 
 def weights(cases: Sequence[Mapping[str, Any]]) -> list[Outcome]:
@@ -215,9 +214,9 @@ def reordered(x: Cells, y: Cells, order: Cells) -> Outcome:
 
 
 def homogeneous(x: Cells, n: Cells, below: float) -> Outcome:
-    """Whether chance makes the differences between parts of a random split; see `plausibility.homogeneity`."""
+    """Whether chance makes the differences between parts of a random split; see `statistics.homogeneity`."""
     hundred, sizes = exactly(100 if x[0].unit == "%" else 1), {c.column: int(c.range.low) for c in n}
-    p, odd = plausibility.homogeneity([r / hundred for r in _ranges(x)], [sizes[c.column] for c in x])
+    p, odd = statistics.homogeneity([r / hundred for r in _ranges(x)], [sizes[c.column] for c in x])
     values = ", ".join(f"{c.said('column')} {c.text}" for c in x)
     if p < below:
         evidence = f"{values}: farther apart than chance makes them (p < {below:g}); {x[odd].said('column')} is odd."

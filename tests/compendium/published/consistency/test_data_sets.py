@@ -4,7 +4,7 @@ import pytest
 from scipy import stats
 
 from compendium.published import numbers
-from compendium.published.consistency import data_sets
+from compendium.published.consistency import dstc10
 
 
 @pytest.fixture(scope="module")
@@ -13,7 +13,7 @@ def printed():
 
 
 def test_what_follows_from_table_1(printed):
-    rows = data_sets.development(printed)
+    rows = dstc10.development(printed)
     assert len(rows) == 14
     assert rows["share"].sum() == pytest.approx(100)
     assert rows.loc["persona_usr", ["items", "criteria", "annotations", "each"]].tolist() == [300, 6, 5_400, 3]
@@ -26,13 +26,13 @@ def test_agreement_against_the_best_team(printed):
     # GRADE: Empathetic, DailyDialog, ConvAI2; HUMOD; Twitter; USR, means of six: Topical, Persona
     between = [0.376, 0.423, 0.453, 0.836, 0.476, 3.6354 / 6, 3.4159 / 6]
     best = [50.10, 64.42, 60.43, 33.83, 61.63, 45.49, 47.88]
-    row = data_sets.against_agreement(printed)
+    row = dstc10.against_agreement(printed)
     assert row["n"] == 7
     assert row["estimate"] == pytest.approx(stats.spearmanr(between, best).statistic)
 
 
 def test_test_sets_of_comparisons(printed):
-    rows = data_sets.compared(printed)
+    rows = dstc10.compared(printed)
     assert rows.loc["ncm", ["sides", "pairs", "comparisons"]].tolist() == [13, 78, 59]
     assert rows.loc["esl", ["sides", "pairs", "comparisons"]].tolist() == [6, 15, 21]
     assert rows["each"].tolist() == pytest.approx([33_000 / 11_800, 13_000 / 4_200])

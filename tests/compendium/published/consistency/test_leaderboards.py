@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from compendium.published import numbers
-from compendium.published.consistency import checks, leaderboards
+from compendium.published.consistency import checks, dstc10
 from judgebook.statistics.correlation import spearman_interval
 
 
@@ -19,7 +19,7 @@ def papers():
 def boards(papers):
     printed = numbers.load()
     (paper,) = (p for p in papers if p.leaderboards)
-    return [leaderboards.entries(printed, paper.paper, board) for board in paper.leaderboards]
+    return [dstc10.entries(printed, paper.paper, board) for board in paper.leaderboards]
 
 
 def test_the_interval_of_a_correlation_by_hand():
@@ -33,7 +33,7 @@ def test_the_interval_of_a_correlation_by_hand():
 
 def test_order_and_drop_are_those_of_the_paper(boards):
     """§2.4: Teams 5, 8 and 1 rank first, second and third on the test sets; Teams 7, 8 and 6 on the others."""
-    both = leaderboards.change(*boards, "average")
+    both = dstc10.change(*boards, "average")
     assert both["second_rank"].nsmallest(3).index.tolist() == ["team_5", "team_8", "team_1"]
     assert both["first_rank"].nsmallest(3).index.tolist() == ["team_7", "team_8", "team_6"]
     assert both.loc["team_7", ["first", "second", "drop"]].tolist() == pytest.approx([52.15, 2.30, 49.85])
@@ -41,8 +41,8 @@ def test_order_and_drop_are_those_of_the_paper(boards):
 
 
 def test_the_correlation_of_the_leaderboards_is_that_of_scipy(boards):
-    both = leaderboards.change(*boards, "average")
-    rows = pd.DataFrame(leaderboards.kept(both)).set_index("without", drop=False)
+    both = dstc10.change(*boards, "average")
+    rows = pd.DataFrame(dstc10.kept(both)).set_index("without", drop=False)
     for without, row in rows.iterrows():
         kept = both.drop(index=[without] if isinstance(without, str) else [])
         assert row["estimate"] == pytest.approx(stats.spearmanr(kept["first"], kept["second"]).statistic)

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from compendium.published.consistency import coefficients, plausibility, rules
-from compendium.published.consistency.ranges import Range, certain, evaluate, exactly, possible, printed
+from compendium.published.consistency import rules, statistics
+from compendium.published.consistency.cells import Range, certain, evaluate, exactly, possible, printed
 
 TRUE = st.fractions(min_value=-50, max_value=50, max_denominator=10_000)
 POSITIVE = st.fractions(min_value=1, max_value=50, max_denominator=1_000)
@@ -126,7 +126,7 @@ def columns(seed, n=10, decimals=2):
 @given(st.integers(0, 2**32 - 1), st.integers(3, 30), st.integers(0, 3))
 def test_the_true_pearson_correlation_lies_within_the_outer_bound(seed, n, decimals):
     x, y, rx, ry = columns(seed, n, decimals)
-    found = coefficients.pearson(rx, ry)
+    found = statistics.pearson(rx, ry)
     assert found.outer.low <= stats.pearsonr(x, y).statistic <= found.outer.high
     if found.inner.low <= found.inner.high:
         assert found.outer.low <= found.inner.low <= found.inner.high <= found.outer.high
@@ -136,17 +136,17 @@ def test_the_middle_of_exact_columns_is_scipys_correlation():
     rng = np.random.default_rng(3)
     x, y = ([Fraction(int(v)) for v in rng.integers(-50, 50, 12)] for _ in range(2))
     r = stats.pearsonr([float(v) for v in x], [float(v) for v in y]).statistic
-    found = coefficients.pearson([exactly(v) for v in x], [exactly(v) for v in y])
+    found = statistics.pearson([exactly(v) for v in x], [exactly(v) for v in y])
     assert found.inner.low == pytest.approx(r, abs=1e-12)
     assert found.outer.high == pytest.approx(r, abs=1e-11)
 
 
 def test_spearman_without_ties_is_one_value_and_with_a_tie_three():
     y = [exactly(v) for v in (1, 3, 2, 4)]
-    apart = coefficients.spearman(rounded(map(Fraction, (10, 20, 30, 40)), 0), y)
+    apart = statistics.spearman(rounded(map(Fraction, (10, 20, 30, 40)), 0), y)
     assert apart.outer.low == pytest.approx(stats.spearmanr([1, 2, 3, 4], [1, 3, 2, 4]).statistic, abs=1e-9)
     assert apart.outer.high - apart.outer.low < 1e-9
-    tied = coefficients.spearman(rounded(map(Fraction, (10, 20, 20, 40)), 0), y)
+    tied = statistics.spearman(rounded(map(Fraction, (10, 20, 20, 40)), 0), y)
     orders = [stats.spearmanr(x, [1, 3, 2, 4]).statistic for x in ([1, 2, 3, 4], [1, 3, 2, 4], [1, 2, 2, 4])]
     assert tied.outer.low == pytest.approx(min(orders), abs=1e-9)
     assert tied.outer.high == pytest.approx(max(orders), abs=1e-9)
@@ -154,29 +154,29 @@ def test_spearman_without_ties_is_one_value_and_with_a_tie_three():
 
 def test_spearman_gives_up_on_many_ties_constants_and_overlaps():
     y = [exactly(v) for v in range(8)]
-    assert coefficients.spearman([printed("1", 0)] * 8, y) is None
-    assert coefficients.spearman([printed("1", 0)] * 6 + [printed("2", 0)] * 2, y) is None
-    assert coefficients.spearman([printed("1", 0), printed("1.2", 1), *[exactly(v) for v in range(2, 8)]], y) is None
-    assert coefficients.spearman([exactly(1)] * 7 + [exactly(2)], y) is not None  # equal counts are equal
+    assert statistics.spearman([printed("1", 0)] * 8, y) is None
+    assert statistics.spearman([printed("1", 0)] * 6 + [printed("2", 0)] * 2, y) is None
+    assert statistics.spearman([printed("1", 0), printed("1.2", 1), *[exactly(v) for v in range(2, 8)]], y) is None
+    assert statistics.spearman([exactly(1)] * 7 + [exactly(2)], y) is not None  # equal counts are equal
 
 
 def test_homogeneity_of_exact_shares_is_the_chi_squared_test():
     counts, n = np.array([284, 150, 283]), np.array([1000, 700, 1000])
-    p, odd = plausibility.homogeneity([exactly(Fraction(int(c), int(m))) for c, m in zip(counts, n, strict=True)], n)
+    p, odd = statistics.homogeneity([exactly(Fraction(int(c), int(m))) for c, m in zip(counts, n, strict=True)], n)
     table = np.array([counts, n - counts])
     assert p == pytest.approx(stats.chi2_contingency(table, correction=False).pvalue, rel=1e-9)
     assert odd == 1
 
 
 def test_power_is_that_of_the_noncentral_distributions():
-    found = plausibility.power("t", exactly("0.4"), 100, 0.05)
+    found = statistics.power("t", exactly("0.4"), 100, 0.05)
     at = stats.t.isf(0.025, 198)
     noncentral = stats.nct(198, 0.4 * np.sqrt(50))
     assert found.low == pytest.approx(noncentral.sf(at) + noncentral.cdf(-at), abs=1e-6)
     assert found.low == pytest.approx(0.8036475, abs=1e-6)  # R 4.2: power.t.test(100, 0.4, strict = TRUE)
-    found = plausibility.power("f", printed("0.14", 2), 400, 0.05)
+    found = statistics.power("f", printed("0.14", 2), 400, 0.05)
     at = stats.f.isf(0.05, 1, 398)
     assert found.low == pytest.approx(stats.ncf.sf(at, 1, 398, 400 * 0.135**2), abs=1e-9)
     assert found.high == pytest.approx(stats.ncf.sf(at, 1, 398, 400 * 0.145**2), abs=1e-9)
     with pytest.raises(ValueError, match="t or f"):
-        plausibility.power("z", exactly("0.4"), 100, 0.05)
+        statistics.power("z", exactly("0.4"), 100, 0.05)

@@ -1,13 +1,13 @@
 """Table 2 of Finch et al. 2023, counted by hand."""
 
-from compendium.published.consistency import survey
+from compendium.published.consistency import views
 
 
 def test_counts_by_hand():
-    found = survey.marks()
+    found = views.marks()
     assert found.shape == (14, 7)
-    assert found.loc[survey.OWN].all()
-    prose, table = survey.views(found)
+    assert found.loc[views.OWN].all()
+    prose, table = views.survey(found)
     rows = table.frame.set_index("Aspect")
     own = {a: int(rows.at[a, a]) for a in rows}
     assert list(own.values()) == [9, 5, 4, 10, 6, 3, 5]
