@@ -1,7 +1,7 @@
 """Notebook 92: what are human evaluations like?"""
 
-from compendium.field import analysis, figures, findings, tables
-from compendium.field.reading import read
+from compendium.field import analysis, views
+from compendium.field.analysis import read
 from judgebook.display.page import NotebookPage, Section
 
 
@@ -16,26 +16,26 @@ class Page(NotebookPage):
         self.run.save_results(self.results)
 
     def findings(self) -> Section:
-        yield findings.findings(self.results)
+        yield views.findings(self.results)
 
     def claims(self) -> Section:
-        yield figures.claims(self.stand, self.results, self.titles)
+        yield views.claims(self.stand, self.results, self.titles)
 
     def explained(self) -> Section:
-        yield findings.explained(self.results, self.ratios, self.stand["rerun"], self.titles)
-        yield tables.findings(self.results)
-        yield figures.second_rater(self.ratios, self.results, self.titles)
+        yield views.explained(self.results, self.ratios, self.stand["rerun"], self.titles)
+        yield views.five(self.results)
+        yield views.second_rater(self.ratios, self.results, self.titles)
 
     def agreement(self) -> Section:
-        yield figures.moderated(self.rows, self.results, "kind", self.titles)
-        yield figures.moderated(self.rows, self.results, "form", self.titles)
+        yield views.moderated(self.rows, self.results, "kind", self.titles)
+        yield views.moderated(self.rows, self.results, "form", self.titles)
 
     def spread(self) -> Section:
-        yield figures.shares(self.rows, self.results, self.titles)
-        yield figures.design_effects(self.rows, self.results, self.titles)
+        yield views.shares(self.rows, self.results, self.titles)
+        yield views.design_effects(self.rows, self.results, self.titles)
 
     def means(self) -> Section:
-        yield tables.means(self.results)
+        yield views.means(self.results)
 
     def differences(self) -> Section:
-        yield tables.differences(self.results)
+        yield views.differences(self.results)

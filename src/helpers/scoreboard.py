@@ -1,6 +1,6 @@
 """Notebook 90: what reproduces?"""
 
-from compendium.published import analysis, as_source, figures, findings, mapping, numbers, tables
+from compendium.published import analysis, as_source, mapping, numbers, views
 from compendium.published.consistency.analysis import audit
 from judgebook.display.page import NotebookPage, Section
 from judgebook.sources import places
@@ -20,20 +20,20 @@ class Page(NotebookPage):
         self.run.frame(self.controls, "controls")
 
     def findings(self) -> Section:
-        yield findings.findings(self.cells, self.controls, self.titles)
-        yield findings.absent(self.sources)
+        yield views.findings(self.cells, self.controls, self.titles)
+        yield views.absent(self.sources)
 
     def verdicts(self) -> Section:
-        yield figures.papers(self.cells, self.titles)
+        yield views.papers(self.cells, self.titles)
 
     def by_table(self) -> Section:
-        yield tables.by_table(self.cells, self.titles)
+        yield views.by_table(self.cells, self.titles)
 
     def side_by_side(self) -> Section:
-        yield tables.side_by_side(self.cells, self.titles, self.papers)
+        yield views.side_by_side(self.cells, self.titles, self.papers)
 
     def chance(self) -> Section:
-        yield tables.controls(self.controls, self.titles)
+        yield views.controls(self.controls, self.titles)
 
     def differences(self) -> Section:
-        yield tables.explained(self.cells, self.titles)
+        yield views.explained(self.cells, self.titles)

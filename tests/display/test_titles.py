@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from compendium.published import figures as scoreboard
+from compendium.published import views as scoreboard
 from compendium.published.consistency import views as consistency
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases

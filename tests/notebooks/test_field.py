@@ -3,7 +3,7 @@
 import pytest
 from fixtures.notebook_runs import run_all
 
-from compendium.field import analysis, reading
+from compendium.field import analysis
 from judgebook.study.results import unfold
 
 NOTEBOOK = "92_human_evaluations"
@@ -16,7 +16,7 @@ def test_it_stores_what_the_analysis_gives_and_names_studies_on_their_points(tmp
     world = run_all(tmp_path, ["atlas"])
     assert world.code == 0, world.said
     assert [name for _, name in world.ran()] == [NOTEBOOK], world.said
-    stored, (titles, labels, values) = unfold(world.results("atlas", NOTEBOOK)), reading.read()
+    stored, (titles, labels, values) = unfold(world.results("atlas", NOTEBOOK)), analysis.read()
     claims = analysis.claims(labels, values, "dialogues")
     (row,) = stored.select("field_finding", finding="stand_dialogues", summary="pooled").to_dict("records")
     assert row["estimate"] == pytest.approx(claims["stand"].sum() / claims["of"].sum())

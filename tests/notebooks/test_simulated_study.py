@@ -8,7 +8,7 @@ import sys
 import pytest
 from fixtures.notebook_runs import ACROSS, CHECKS, ENTRIES, NOT_SIMULATED, World, check_alpha, check_models, worker_ids
 
-from compendium.gallery import committed, front
+from compendium.gallery import committed, markdown
 from judgebook.study.params import ROOT
 
 SECONDS = 400
@@ -42,7 +42,7 @@ def test_the_committed_numbers_of_the_simulated_study_hold(demo, monkeypatch, ca
     said = capsys.readouterr()
     assert code == 0, said.err
     assert "every number as committed" in said.out
-    assert [one.key for one in front.answers("demo")[1] if "not run yet" in one.text.lower()] == []
+    assert [one.key for one in markdown.answers("demo")[1] if "not run yet" in one.text.lower()] == []
     assert len(worker_ids(demo.folder / "data" / "raw" / "demo" / "data.json")) > 20
 
 

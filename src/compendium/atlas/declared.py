@@ -1,9 +1,12 @@
-"""What labels of public studies are about and who judged, as data/atlas/labels.yaml declares it."""
+"""What labels of public studies are about and who judged (data/atlas/labels.yaml); columns of the tables, and what the
+statistics are (columns.yaml).
+"""
 
 from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import yaml
 from pydantic import Field, ValidationError
@@ -89,3 +92,28 @@ def undeclared(words: Path = FOLDER / LABELS) -> list[str]:
     """Studies of the registry that the file does not name."""
     known = declared(words)
     return sorted({*registry.studies()} - {*known.studies} - {*known.left_out})
+
+
+@cache
+def _columns() -> dict[str, Any]:
+    return yaml.safe_load((Path(__file__).parent / "columns.yaml").read_text(encoding="utf-8"))
+
+
+def described() -> dict[str, dict[str, Any]]:
+    """Table -> `about` it, and its `columns`: column -> what it means."""
+    return _columns()["tables"]
+
+
+def columns(table: str) -> list[str]:
+    return list(described()[table]["columns"])
+
+
+def statistics() -> dict[str, dict[str, str]]:
+    """Statistic -> the notebook it is `from` (none: see `direct`), `about` it, what `n` counts, and why it is missing
+    where that notebook ran (`without`)."""
+    return _columns()["statistics"]
+
+
+def notebooks() -> tuple[str, ...]:
+    """The notebooks that compute the statistics."""
+    return tuple(sorted({about["from"] for about in statistics().values() if "from" in about}))

@@ -1,12 +1,20 @@
-"""`atlas`: the statistics of every public study, as committed in data/atlas."""
+"""`atlas`: the statistics of every public study, as committed in data/atlas; and the page on where results of a study
+stand among them.
+"""
 
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
-from compendium.atlas.standing.declaration import PAGE
+from compendium.atlas.standing import NAME, TITLE
 from judgebook.pipeline.commands import options
-from judgebook.plugins import Command, Extra
+from judgebook.plugins import Command, Extra, Page
+
+if TYPE_CHECKING:
+    from judgebook.pipeline.nodes import Node
+    from judgebook.pipeline.pages import Pages
+    from judgebook.study.params import Study
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -47,4 +55,23 @@ and README.md, which explains every column. Takes about ten minutes on two cores
     contributors=True,
 )
 
-EXTRA = Extra(commands=(ATLAS,), pages=(PAGE,))
+
+def _applies(study: Study) -> bool:
+    from compendium.atlas.standing import words
+
+    return not study.across and words.comparable(study)
+
+
+def _node(pages: Pages, after: tuple[str, ...]) -> Node:
+    from compendium.atlas.standing import node
+
+    return node.node(pages, after)
+
+
+def _problem(study: Study) -> str:
+    from compendium.atlas.standing import words
+
+    return words.problem(study)
+
+
+EXTRA = Extra(commands=(ATLAS,), pages=(Page(NAME, TITLE, _applies, _node, _problem),))

@@ -11,9 +11,17 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from compendium.atlas import tables
 from compendium.atlas.computing import Rows, rows
-from compendium.atlas.declared import FOLDER, AtlasError, Declared, declared, undeclared
+from compendium.atlas.declared import (
+    FOLDER,
+    AtlasError,
+    Declared,
+    columns,
+    declared,
+    described,
+    statistics,
+    undeclared,
+)
 from judgebook import project
 from judgebook.display.text import Phrases
 from judgebook.errors import JudgebookError
@@ -82,7 +90,7 @@ def write(computed: Sequence[Rows], folder: Path, about: Declared, *, kept: bool
             before = escape.read_csv(path)
             others = {*about.studies} - {*text["study"]}
             text = pd.concat([before[before["study"].isin(others)], text], ignore_index=True)
-        text = text[tables.columns(table)].sort_values(keys, ignore_index=True)
+        text = text[columns(table)].sort_values(keys, ignore_index=True)
         store.write_frame(text, folder / f"{table}.csv")
     with store.atomic(folder / README) as temporary:
         temporary.write_text(readme(about), encoding="utf-8", newline="\n")
@@ -108,7 +116,7 @@ def readme(about: Declared) -> str:
     words: Mapping[str, Mapping[str, str]] = {
         "Kinds of labels": about.kinds, "Judges": about.judges, "Genres": about.genres,
     }  # fmt: skip
-    ours = {"described": tables.described(), "statistics": tables.statistics(), "words": words}
+    ours = {"described": described(), "statistics": statistics(), "words": words}
     return Phrases(__package__).say("readme", **_markdown(ours | {"left_out": about.left_out})) + "\n"
 
 

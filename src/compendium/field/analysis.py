@@ -7,17 +7,32 @@ few claims says little: means of shares are weighted for that (`weights`).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from judgebook import project
 from judgebook.questions.planning.assumed.alike import form, nested, once, variances
 from judgebook.statistics.correlation import weighted_correlations
 from judgebook.statistics.intervals import Sampling
 from judgebook.statistics.resampling import bootstrap_sums, bootstrap_weights, ratio_interval
 from judgebook.study.results import Results, collect
+
+FOLDER = project.ROOT / "data" / "atlas"
+
+
+def read(folder: Path = FOLDER) -> tuple[dict[str, str], pd.DataFrame, pd.DataFrame]:
+    """Title of each study by its name, labels, and values. Raises FileNotFoundError where a table is not there."""
+    tables = (
+        pd.read_csv(folder / f"{name}.csv", keep_default_na=False, na_values=[""])
+        for name in ("studies", "labels", "values")
+    )
+    studies, labels, values = tables
+    return dict(zip(studies["study"], studies["title"], strict=True)), labels, values
+
 
 KEYS = ["study", "corpus", "group", "method", "label"]
 #: quantity -> the values it can have; design effects are averaged as logarithms

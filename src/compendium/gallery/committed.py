@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from compendium.gallery import front, sampled, scoreboard_page
+from compendium.gallery import kept, markdown
 from compendium.gallery.markdown import alt, lighter, page, without_html
 from compendium.published import elements, mapping, scoreboard
 from compendium.published.consistency import checks
@@ -86,8 +86,8 @@ def _write_study(study: str, folder: Path) -> None:
     if not (home / "manifest.json").is_file():
         return
     target = folder / study
-    if scoreboard_page.has(study):
-        absent = scoreboard_page.missing(target / scoreboard_page.CSV)
+    if kept.has(study):
+        absent = kept.missing(target / kept.SCOREBOARD_CSV)
         if absent:
             raise GalleryError(f"gallery: {study} depends on results of {', '.join(absent)}: run these studies first")
     pages: dict[str, str] = {}
@@ -101,15 +101,15 @@ def _write_study(study: str, folder: Path) -> None:
         images |= {f"{b.name}.png": lighter(base64.b64decode(b.png)) for b in visible if b.kind == "figure"}
         pages[f"{name}.md"] = page(visible, loaded.simulated and entry.of_study)
         rows.append((name, visible, _headline(visible, f"{name}_{entry.headline}")))
-    preface, answered = (None, []) if study in PARTS else front.answers(study)
-    answers, drawn = front.page(preface, answered, list(pages), simulated=loaded.simulated)
+    preface, answered = (None, []) if study in PARTS else markdown.answers(study)
+    answers, drawn = markdown.answered(preface, answered, list(pages), simulated=loaded.simulated)
     images |= {name: lighter(png) for name, png in drawn.items()}
     pages["README.md"] = _index(loaded, answers, rows)
-    extra = {sampled.CSV: sampled.table(sampled.numbers(study, PARTS.get(study, ())))}
-    if scoreboard_page.has(study):
-        cells, readme = scoreboard_page.last_run(), folder.parent / scoreboard_page.README
-        extra[scoreboard_page.CSV] = scoreboard_page.table(cells)
-        _put(readme, scoreboard_page.with_badge(readme.read_text(encoding="utf-8"), cells).encode())
+    extra = {kept.NUMBERS_CSV: kept.sampled(kept.numbers(study, PARTS.get(study, ())))}
+    if kept.has(study):
+        cells, readme = kept.last_run(), folder.parent / kept.README
+        extra[kept.SCOREBOARD_CSV] = kept.printed(cells)
+        _put(readme, kept.with_badge(readme.read_text(encoding="utf-8"), cells).encode())
     elif not loaded.across:
         _refuse_dialogue_text(study, pages)
     for name, text in pages.items():
@@ -137,7 +137,7 @@ def runs(needed: Iterable[str], studies: Iterable[str]) -> dict[tuple[str, ...],
     """
     studies = set(studies)
     out: dict[tuple[str, ...], list[str]] = {}
-    read = mapping.sources() if any(map(scoreboard_page.has, studies)) else []
+    read = mapping.sources() if any(map(kept.has, studies)) else []
     for study in needed:
         notebooks = {*PARTS.get(study, ()), *(name.partition("_")[0] for s, name in read if s == study)}
         only = tuple(sorted(notebooks)) if study in PARTS or study not in studies else ()
@@ -174,10 +174,10 @@ def _index(study: params.Study, answers: list[str], rows: list[tuple[str, list[B
         if figure:
             parts.append(f"![{alt(figure.text)}]({figure.name}.png)")
         parts.append(without_html(first_sentences(section(visible, "What we see"))))
-    csv = f"[{sampled.CSV}]({sampled.CSV})"
-    parts.append(f"The numbers behind these pages, at most {sampled.MOST} per notebook: {csv}.")
-    if scoreboard_page.has(study.key):
-        name = scoreboard_page.CSV
+    csv = f"[{kept.NUMBERS_CSV}]({kept.NUMBERS_CSV})"
+    parts.append(f"The numbers behind these pages, at most {kept.MOST} per notebook: {csv}.")
+    if kept.has(study.key):
+        name = kept.SCOREBOARD_CSV
         parts.append(f"Every printed number, its verdict and the reason: [{name}]({name}).")
     return "\n\n".join(p for p in parts if p) + "\n"
 
@@ -195,7 +195,7 @@ def _write_front(folder: Path) -> None:
     present = [s for s in STUDIES if (folder / s / "README.md").is_file()]
     whole = [s for s in present if s not in PARTS and s not in AT_LARGE]
     across, studies = ([s for s in whole if params.load(s).across == wanted] for wanted in (True, False))
-    parts += ["## Whole reports", front.table(folder, studies, "")]
+    parts += ["## Whole reports", markdown.table(folder, studies, "")]
     if single := [s for s in present if s in PARTS]:
         parts += ["## One kind of analysis each", "\n".join(_single(folder, s) for s in single)]
     if large := [s for s in present if s in AT_LARGE]:
@@ -208,15 +208,15 @@ def _write_front(folder: Path) -> None:
     if about:
         parts += ["## Across papers and studies", "\n".join(about)]
     _put(folder / "README.md", ("\n\n".join(parts) + "\n").encode())
-    readme = folder.parent / scoreboard_page.README
+    readme = folder.parent / kept.README
     if readme.is_file():
-        table = front.table(folder, studies, f"{folder.name}/")
-        _put(readme, front.between_markers(readme.read_text(encoding="utf-8"), table).encode())
+        table = markdown.table(folder, studies, f"{folder.name}/")
+        _put(readme, markdown.between_markers(readme.read_text(encoding="utf-8"), table).encode())
 
 
 def _outcomes(folder: Path) -> str:
     """What became of printed numbers, where a study says so: a line for the five papers, and one for other sources."""
-    path = folder / scoreboard_page.CSV
+    path = folder / kept.SCOREBOARD_CSV
     outcomes = scoreboard.outcomes(scoreboard.read(path)) if path.is_file() else []
     return "".join(f"\n  - {outcome}" for outcome in outcomes)
 
@@ -250,26 +250,26 @@ def check(studies: Iterable[str], folder: Path = FOLDER) -> int:
     """Compare the committed numbers with those of the last run; returns the exit code."""
     differing = 0
     for study in studies:
-        path, home = folder / study / sampled.CSV, store.processed(study)
+        path, home = folder / study / kept.NUMBERS_CSV, store.processed(study)
         if not (home / "manifest.json").is_file():
             continue
         if not path.is_file():
-            print(f"gallery: {study}: no {sampled.CSV}; run `{project.command()} gallery`", file=sys.stderr)
+            print(f"gallery: {study}: no {kept.NUMBERS_CSV}; run `{project.command()} gallery`", file=sys.stderr)
             differing += 1
             continue
-        absent = scoreboard_page.missing(path.parent / scoreboard_page.CSV)
+        absent = kept.missing(path.parent / kept.SCOREBOARD_CSV)
         if absent:
             print(f"gallery: {study}: left out, as it depends on results of {', '.join(absent)}")
             continue
-        lines = sampled.compare(sampled.read(path), sampled.numbers(study, PARTS.get(study, ())))
-        if (path.parent / scoreboard_page.CSV).is_file():
-            committed = scoreboard.read(path.parent / scoreboard_page.CSV)
-            lines += scoreboard_page.differences(committed, scoreboard_page.last_run())
+        lines = kept.compare(kept.read(path), kept.numbers(study, PARTS.get(study, ())))
+        if (path.parent / kept.SCOREBOARD_CSV).is_file():
+            committed = scoreboard.read(path.parent / kept.SCOREBOARD_CSV)
+            lines += kept.differences(committed, kept.last_run())
         differing += len(lines)
         for line in lines[:20]:
             print(f"gallery: {study}: {line}", file=sys.stderr)
         if len(lines) > 20:
             print(f"gallery: {study}: … and {len(lines) - 20} more", file=sys.stderr)
         if not lines:
-            print(f"gallery: {study}: every number as committed (relative tolerance {sampled.TOLERANCE:g})")
+            print(f"gallery: {study}: every number as committed (relative tolerance {kept.TOLERANCE:g})")
     return 1 if differing else 0

@@ -16,11 +16,11 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 
 def _gallery(args: argparse.Namespace) -> int:
-    from compendium.gallery import committed, scoreboard_page
+    from compendium.gallery import committed, kept
     from judgebook.pipeline.run import DEFAULT_JOBS, Options, run
 
     studies = args.studies or list(committed.STUDIES)
-    needed = scoreboard_page.needed(studies)
+    needed = kept.needed(studies)
     absent_ok = not args.studies or needed != studies
     for only, some in committed.runs(needed, studies).items():
         # GitHub shows the pictures that notebooks hold

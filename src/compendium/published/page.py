@@ -12,7 +12,7 @@ import pandas as pd
 
 from compendium.published import mapping, scoreboard
 from compendium.published.scoreboard import VERDICTS
-from compendium.published.tables import ours
+from compendium.published.views import ours
 from judgebook.report import html as report
 
 TITLE = "Every printed number"

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from compendium.simulation import design, people
-from compendium.simulation.draw import Chats, judge
 from compendium.simulation.model import Measure
+from compendium.simulation.people import Chats, judge
 
 #: words of texts that nobody will take for a conversation
 _OPENING = ("well", "so", "today", "perhaps", "really", "indeed", "maybe", "now")

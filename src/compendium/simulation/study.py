@@ -27,10 +27,10 @@ from typing import Any
 
 import numpy as np
 
-from compendium.simulation import design, evaluations, moderation, people, pilots, techniques
-from compendium.simulation.draw import draw_chats, judge
+from compendium.simulation import design, evaluations, moderation, people, techniques
 from compendium.simulation.model import Measure, alpha, measures
 from compendium.simulation.parts import turn_texts, worker
+from compendium.simulation.people import draw_chats, judge
 from compendium.simulation.truth import truth as population
 from judgebook.study import store
 from judgebook.study.params import ParamsError, Study
@@ -57,27 +57,27 @@ def project(spec: Simulate, rng: np.random.Generator) -> tuple[dict[str, Any], d
     dialogues = draw_chats(spec, sessions, streams["chats"])
     texts = turn_texts(dialogues.n_turns, streams["texts"])
     crews = {w: [worker(w, i) for i in range(f.workers)] for w, f in design.WORKFORCES.items()}
-    crews["pilot"] = [pilots.pilot_worker(a) for _, block in design.PILOT_ROUNDS[2].blocks for a in block]
+    crews["pilot"] = [evaluations.pilot_worker(a) for _, block in design.PILOT_ROUNDS[2].blocks for a in block]
     tried = {w: people.screen(w, streams["screening"]) for w in crews}
-    passed = pilots.passers(tried["surge"], crews["surge"])
+    passed = evaluations.passers(tried["surge"], crews["surge"])
     parts = {
         g: evaluations.external(spec, g, dialogues, texts, passed if g == "sur_x" else None, streams[g])
         for g in ("sur_x", "stu_x", "dev_x")
     }
     dropped = evaluations.add_unfilled(parts["sur_x"], dialogues, spec, streams["extra"])
-    trained = {w: pilots.onboarding(w, tried[w], crews[w], streams["onboarding"]).json() for w in crews}
-    gold = {w: pilots.gold_units(spec, w, crews[w], streams["gold"]).json() for w in design.GOLD}
+    trained = {w: evaluations.onboarding(w, tried[w], crews[w], streams["onboarding"]).json() for w in crews}
+    gold = {w: evaluations.gold_units(spec, w, crews[w], streams["gold"]).json() for w in design.GOLD}
     nothing: dict[str, Any] = {"dialogues": {}, "work_units": {}}
     out = {
-        "annotation_pilots": [p.json() for p in pilots.annotation_pilots(spec, streams["pilots"])],
+        "annotation_pilots": [p.json() for p in evaluations.annotation_pilots(spec, streams["pilots"])],
         "annotation_pilots_onboarding": [nothing, nothing, trained["pilot"]],
-        "bot_pilots": [p.json() for p in pilots.bot_pilots(spec, streams["bots"])],
-        "extra_unused": pilots.leftovers(spec, crews["surge"], streams["extra"]).json(),
+        "bot_pilots": [p.json() for p in evaluations.bot_pilots(spec, streams["bots"])],
+        "extra_unused": evaluations.leftovers(spec, crews["surge"], streams["extra"]).json(),
         "dialogue_collection": evaluations.collection(spec, dialogues, texts, streams["collection"]).json(),
         "student_evaluation": parts["stu_x"].json(),
         "student_onboarding": trained["student"],
         "student_gold_units": gold["student"],
-        "mturk_evaluation": pilots.trial(spec, crews["mturk"], streams["extra"]).json(),
+        "mturk_evaluation": evaluations.trial(spec, crews["mturk"], streams["extra"]).json(),
         "mturk_onboarding": trained["mturk"],
         "mturk_gold_units": gold["mturk"],
         "surge_evaluation": parts["sur_x"].json(),

@@ -3,7 +3,7 @@
 Four systems, three pairs of them, three questions. Rates by turn are those of Tables 4 and 5, mean ratings those of
 Table 2, rates of whole conversations those of Table 3. The correlation of turns within a conversation is solved for, so
 that winner-takes-all rates come near Tables 1 and 2; numbers and times follow section 4.1. Dialogues have the true
-values of `simulation.draw.Chats`. Nothing else about people or systems was observed.
+values of `simulation.people.Chats`. Nothing else about people or systems was observed.
 
 A mark is 1 where
 
@@ -27,9 +27,9 @@ import pandas as pd
 
 from compendium.published import numbers as published
 from compendium.simulation import design, gaussian, people
-from compendium.simulation.draw import Chats, draw_chats
 from compendium.simulation.model import TRAITS
 from compendium.simulation.parts import USER_WORDS, texts, worker
+from compendium.simulation.people import Chats, draw_chats
 from judgebook.study.sections.data import Simulate
 
 FILE = "techniques.csv"

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from compendium.simulation import design, gaussian
+from compendium.simulation.evaluations import bot_quality, pass_probability, pilot_measures
 from compendium.simulation.model import Measure, alpha, covariance, measures, moments, pairs
-from compendium.simulation.pilots import bot_quality, pass_probability, pilot_measures
 from judgebook.study.sections.data import Simulate
 
 Records = list[dict[str, Any]]

@@ -6,7 +6,7 @@ import itertools
 import pandas as pd
 import pytest
 
-from compendium.atlas import claims, computing, declared, tables, writing
+from compendium.atlas import computing, declared, tables, writing
 from compendium.atlas.declared import About
 from judgebook.pipeline.cli import main
 from judgebook.sources import places, registry
@@ -90,7 +90,7 @@ def test_claims_stand_only_with_their_sign_and_where_there_is_a_test():
     ]
     others = [head | {"system_b": b, "estimate": d, "p_value": p, "p_adjusted": 3 * p} for b, (d, p) in picked.items()]
     tests = {"dialogues": pd.DataFrame(others), "annotators": pd.DataFrame(others[:0], columns=[*others[0]])}
-    found = claims.rows(collect(rows), tests)
+    found = tables.of_claims(collect(rows), tests)
     counted = {name: frame[["estimate", "n"]].to_numpy().tolist() for name, frame in found}
     assert counted["claims"] == [[3.0, 4]]
     assert counted["claims_dialogues"] == [[1.0, 2]]
@@ -107,7 +107,9 @@ def test_claims_stand_in_another_run_of_the_same_systems(place, runs):
     tests = [("one", "B", 1, 0.01), ("one", "C", 1, 0.01), ("one", "D", 1, 0.01), ("two", "B", 1, 0.02)]
     tests += [("two", "C", -1, 0.02), ("two", "D", 1, 0.5), ("two", "E", 1, 0.01), ("three", "D", 1, 0.01)]
     rows = [head | {place: run, "system_b": b, "estimate": float(sign), "p_value": p} for run, b, sign, p in tests]
-    counted = {name: frame.set_index(place)[["estimate", "n"]] for name, frame in claims.rows(collect(rows), {}, runs)}
+    counted = {
+        name: frame.set_index(place)[["estimate", "n"]] for name, frame in tables.of_claims(collect(rows), {}, runs)
+    }
     assert counted["claims_rerun"].T.to_dict("list") == {"one": [1.0, 3.0], "two": [1.0, 2.0]}
     assert counted["adjusted_claims_rerun"].empty
 
@@ -136,7 +138,7 @@ def committed():
 @pytest.mark.parametrize("table", list(writing.KEYS))
 def test_committed_tables_have_the_columns_that_are_described(committed, table):
     frame = committed[table]
-    assert list(frame) == tables.columns(table)
+    assert list(frame) == declared.columns(table)
     assert not frame.duplicated(writing.KEYS[table]).any()
     pd.testing.assert_frame_equal(frame, frame.sort_values(writing.KEYS[table], ignore_index=True))
 
@@ -155,7 +157,7 @@ def test_every_statistic_of_every_label_has_a_value_or_a_reason(committed):
     assert (frame["estimate"].isna() == frame["missing"].notna()).all()
     each = frame.groupby(key)["statistic"].agg(set)
     assert {*each.index} == {*labels[key].itertuples(index=False, name=None)}
-    assert each.map(lambda found: found == set(tables.statistics())).all()
+    assert each.map(lambda found: found == set(declared.statistics())).all()
     inside = frame.dropna(subset=["estimate", "ci_low", "ci_high"])
     assert (inside["ci_low"] <= inside["ci_high"]).all()
 

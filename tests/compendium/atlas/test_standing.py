@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from compendium.atlas.standing import strips
+from compendium.atlas.standing import page
 from judgebook.study.labels import Label
 
 KEYS = ["study", "corpus", "group", "method", "label"]
@@ -24,7 +24,7 @@ PUBLIC = [(f"s{i}", i / 10) for i in range(1, 7)]
 
 
 def found(public=PUBLIC, value=0.35, **more):
-    return strips.strips(tables([("mine", value)], **more), tables(public, **more), [RELEVANCE])
+    return page.strips(tables([("mine", value)], **more), tables(public, **more), [RELEVANCE])
 
 
 @pytest.mark.parametrize(("value", "below"), [(0.35, 3), (0.4, 3)])
@@ -47,7 +47,7 @@ def test_a_label_without_comparables_has_no_strip(change):
 def test_labels_about_something_else_or_of_another_form_are_not_compared(column):
     own, public = tables([("mine", 0.35)]), tables(PUBLIC)
     public[0].loc[public[0]["study"].isin(["s1", "s2"]), column] = {"kind": "fluency", "points": 2}[column]
-    assert strips.strips(own, public, [RELEVANCE]) == []
+    assert page.strips(own, public, [RELEVANCE]) == []
 
 
 def test_counts_and_points_are_relative():
@@ -58,6 +58,6 @@ def test_counts_and_points_are_relative():
 
 def test_a_study_counts_once_by_its_median():
     public = [*PUBLIC, ("s1", 0.9), ("s1", 0.8)]
-    (one,) = strips.strips(tables([("mine", 0.35)]), tables(public), [RELEVANCE])
+    (one,) = page.strips(tables([("mine", 0.35)]), tables(public), [RELEVANCE])
     assert one.others["s1"] == pytest.approx(0.8)
     assert one.below == 2

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from compendium.field import analysis, reading
+from compendium.field import analysis
 from judgebook.questions.planning.assumed.alike import nested, once
 from judgebook.statistics.intervals import Sampling
 
@@ -18,7 +18,7 @@ SAMPLING = Sampling(n_resamples=2000, confidence=0.95, seed=1)
 
 @pytest.fixture(scope="module")
 def tables_read():
-    return reading.read()
+    return analysis.read()
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def lines():
     """Rows of values.csv as text, each with that of its label."""
 
     def read(name):
-        with (reading.FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        with (analysis.FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
 
     labels = {tuple(row[k] for k in analysis.KEYS): row for row in read("labels")}

@@ -8,7 +8,7 @@ import pytest
 from fixtures.project_copy import ROOT
 
 from compendium.gallery import committed as gallery
-from compendium.gallery import sampled
+from compendium.gallery import kept
 from judgebook.report.blocks import Block
 from judgebook.study import escape, params, store
 
@@ -35,7 +35,7 @@ def test_hostile_prose_shows_as_text_and_plain_output_not_at_all():
 
 
 def numbers(*values):
-    frame = pd.DataFrame({c: "" for c in [*sampled.KEYS, *sampled.NUMBERS]}, index=range(len(values)))
+    frame = pd.DataFrame({c: "" for c in [*kept._IDENTITY, *kept.NUMBERS]}, index=range(len(values)))
     frame["statistic"] = [f"s{i}" for i in range(len(values))]
     frame["estimate"] = [f"{v:.6g}" if np.isfinite(v) else "" for v in values]
     return frame
@@ -54,7 +54,7 @@ def numbers(*values):
     ],
 )
 def test_compare_names_every_difference(before, after, lines):
-    assert sampled.compare(numbers(*before), numbers(*after)) == lines
+    assert kept.compare(numbers(*before), numbers(*after)) == lines
 
 
 def test_the_committed_gallery_is_small_and_safe():
@@ -74,20 +74,20 @@ def test_the_committed_gallery_is_small_and_safe():
 def test_a_sample_is_the_same_in_every_run_and_bounded():
     many = numbers(*range(1000)).assign(notebook="01_a")
     few = numbers(1.0, 2.0).assign(notebook="02_b")
-    chosen = sampled.sample(pd.concat([many, few], ignore_index=True))
-    assert chosen["notebook"].value_counts().to_dict() == {"01_a": sampled.MOST, "02_b": 2}
-    again = sampled.sample(pd.concat([few, many.sample(frac=1, random_state=1)], ignore_index=True))
+    chosen = kept.sample(pd.concat([many, few], ignore_index=True))
+    assert chosen["notebook"].value_counts().to_dict() == {"01_a": kept.MOST, "02_b": 2}
+    again = kept.sample(pd.concat([few, many.sample(frac=1, random_state=1)], ignore_index=True))
     assert set(again["statistic"]) == set(chosen["statistic"])
-    assert sampled.compare(chosen, pd.concat([many, few], ignore_index=True)) == []
+    assert kept.compare(chosen, pd.concat([many, few], ignore_index=True)) == []
 
 
 def test_what_is_committed_is_read_as_it_was(tmp_path):
     """Notebooks by their number, and no column that is empty in all rows: a third less to keep."""
     rows = numbers(1.0, np.nan, 3.0).assign(notebook="03_iaa", p_value=["", "0.5", ""])
-    (tmp_path / sampled.CSV).write_bytes(sampled.table(rows))
-    assert (tmp_path / sampled.CSV).read_text().splitlines()[0] == "notebook,statistic,estimate,p_value"
-    assert (tmp_path / sampled.CSV).read_text().splitlines()[2] == "03,s1,,0.5"
-    assert sampled.compare(sampled.read(tmp_path / sampled.CSV), rows) == []
+    (tmp_path / kept.NUMBERS_CSV).write_bytes(kept.sampled(rows))
+    assert (tmp_path / kept.NUMBERS_CSV).read_text().splitlines()[0] == "notebook,statistic,estimate,p_value"
+    assert (tmp_path / kept.NUMBERS_CSV).read_text().splitlines()[2] == "03,s1,,0.5"
+    assert kept.compare(kept.read(tmp_path / kept.NUMBERS_CSV), rows) == []
 
 
 def test_a_title_is_text_in_the_gallery():

@@ -8,8 +8,8 @@ import pytest
 from fixtures import audited
 from fixtures.project_copy import ROOT
 
-from compendium.gallery import scoreboard_page
-from compendium.published import controls, mapping, scoreboard, verdicts
+from compendium.gallery import kept
+from compendium.published import analysis, mapping, scoreboard, verdicts
 from compendium.published import numbers as published
 from compendium.published.consistency.analysis import Audit
 from compendium.published.mapping import Mapping, MappingEntry
@@ -248,13 +248,13 @@ class TestBoard:
     def test_the_committed_table_is_checked_verdict_by_verdict(self, tmp_path):
         """With ten digits, and without the columns that only the page of a run has."""
         found = self.board({PAIR: RESULTS}, q="follows")
-        (tmp_path / "r.csv").write_bytes(scoreboard_page.table(found))
-        kept = scoreboard.read(tmp_path / "r.csv")
-        pd.testing.assert_frame_equal(kept, found[list(kept)], check_dtype=False, rtol=1e-5)
-        assert set(found) - set(kept) == {"arithmetic", "shows"}
-        assert scoreboard_page.differences(kept, found) == []
+        (tmp_path / "r.csv").write_bytes(kept.printed(found))
+        stored = scoreboard.read(tmp_path / "r.csv")
+        pd.testing.assert_frame_equal(stored, found[list(stored)], check_dtype=False, rtol=1e-5)
+        assert set(found) - set(stored) == {"arithmetic", "shows"}
+        assert kept.differences(stored, found) == []
         other = found.assign(verdict=found["verdict"].where(found["column"] != "x", "differs"))
-        assert scoreboard_page.differences(kept, other) == ["z/T/p/a/x: differs, the gallery says match"]
+        assert kept.differences(stored, other) == ["z/T/p/a/x: differs, the gallery says match"]
 
 
 def test_negative_controls_by_hand():
@@ -265,15 +265,15 @@ def test_negative_controls_by_hand():
         "same": {"where": {"statistic": "mean_z"}},
         "none": {"keys": {"workers": "none"}},
     }
-    found = controls.controls({PAIR: RESULTS}, printed, [paper(entry(wrong=wrong))]).set_index("control")
+    found = analysis.controls({PAIR: RESULTS}, printed, [paper(entry(wrong=wrong))]).set_index("control")
     counts = found[["numbers", "matches", "comparisons", "wrong_matches"]].to_numpy().tolist()
     assert dict(zip(found.index, counts, strict=True)) == {
-        controls.OTHER_COLUMN: [2, 2, 2, 0],
+        analysis.OTHER_COLUMN: [2, 2, 2, 0],
         "other k": [2, 2, 2, 0],
         "same": [2, 2, 2, 2],
     }
-    assert controls.overall(found.reset_index())["comparisons"].tolist() == [2, 4]
-    fitted = controls.controls({PAIR: RESULTS}, printed, [paper(entry(fitted="a list"))])
+    assert analysis.overall(found.reset_index())["comparisons"].tolist() == [2, 4]
+    fitted = analysis.controls({PAIR: RESULTS}, printed, [paper(entry(fitted="a list"))])
     assert fitted.empty
 
 

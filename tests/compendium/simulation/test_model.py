@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import binom, binomtest, multivariate_normal, norm
 
-from compendium.simulation import design, gaussian, model, people, pilots
+from compendium.simulation import design, evaluations, gaussian, model, people
 from compendium.simulation import study as simulate
-from compendium.simulation.draw import draw_chats, judge
+from compendium.simulation.people import draw_chats, judge
 from judgebook.questions.agreement.alpha import alpha_intervals
 from judgebook.questions.agreement.coincidences import patterns
 from judgebook.study.sections.data import Simulate
@@ -129,7 +129,7 @@ def test_probability_of_passing_is_the_integral_over_skill(workforce, task):
         p = people.mistake_probability(workforce, task, 3, skill)
         return norm.pdf(skill) * binom.cdf(most, design.TRAINING_TURNS, p)
 
-    assert pilots.pass_probability(workforce, task) == pytest.approx(quad(passes, -8, 8)[0], abs=1e-3)
+    assert evaluations.pass_probability(workforce, task) == pytest.approx(quad(passes, -8, 8)[0], abs=1e-3)
 
 
 def test_win_shares_are_those_of_a_large_sample():

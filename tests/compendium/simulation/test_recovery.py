@@ -10,9 +10,9 @@ import pytest
 
 from compendium.simulation import design, people
 from compendium.simulation import study as simulate
-from compendium.simulation.draw import draw_chats, judge
 from compendium.simulation.evaluations import by_task
 from compendium.simulation.model import measures
+from compendium.simulation.people import draw_chats, judge
 from judgebook.annotations import dialogue_values as values
 from judgebook.questions.validity import importance as validity
 from judgebook.statistics import Sampling

@@ -1,21 +1,156 @@
-"""Tables of notebook 90."""
+"""What notebook 90 shows: findings, put into words by `text.md.j2`, a figure and tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import matplotlib as mpl
 import pandas as pd
+from matplotlib.axes import Axes
 
 from compendium.published import mapping
+from compendium.published.analysis import overall
+from compendium.published.consistency.analysis import CONTRADICTS
 from compendium.published.numbers import select
-from compendium.published.scoreboard import ARITHMETIC, ATTEMPTED, INCONSISTENT, VERDICTS, counts
-from compendium.published.verdicts import DIFFERS, FITTED, MATCH, NOISE, SOURCE
+from compendium.published.scoreboard import (
+    ARITHMETIC,
+    ATTEMPTED,
+    FIVE,
+    INCONSISTENT,
+    VERDICTS,
+    apart,
+    badge,
+    counts,
+)
+from compendium.published.verdicts import DIFFERS, FITTED, MATCH, NOISE, SOURCE, Sources
+from judgebook.display import style
 from judgebook.display.cells import Cell
+from judgebook.display.names import COLORS
 from judgebook.display.text import Phrases, number
-from judgebook.display.views import Prose, Table
+from judgebook.display.views import Plot, Prose, Table
 
 _PHRASES = Phrases(__package__)
+
+
+def findings(cells: pd.DataFrame, wrong: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[Prose]:
+    """The headline; negative controls; what is not counted as a match; each paper."""
+    n = _numbers(cells)
+    yield Prose(badge(cells) if n["attempted"] else _PHRASES.say("nothing"))
+    if not n["attempted"]:
+        return
+    yield Prose(_PHRASES.say("controls", **_wrong(wrong, titles)))
+    noise = cells.loc[cells["verdict"] == NOISE, "wrong_inside"].mean()
+    both = int((cells["arithmetic"] == CONTRADICTS).sum()) - n["inconsistent"]
+    yield Prose(_PHRASES.say("not_counted", share_inside=noise, contradicted_but_decided=both, **n))
+    for name, part in apart(cells).items():
+        papers = [(titles[paper], _numbers(of)) for paper, of in part.groupby("paper", sort=False)]
+        yield Prose(_PHRASES.say("papers", name=name, papers=papers))
+
+
+def absent(sources: Sources) -> Prose:
+    """The notebooks whose results are not here."""
+    missing: dict[str, list[str]] = {}
+    for (study, notebook), results in sources.items():
+        if results is None:
+            missing.setdefault(study, []).append(notebook.split("_")[0])
+    return Prose(_PHRASES.say("absent", missing=[_of_study(s, n) for s, n in missing.items()]))
+
+
+def _of_study(study: str, notebooks: list[str]) -> str:
+    return f"{study} (notebook{'s' if notebooks[1:] else ''} {', '.join(notebooks)})"
+
+
+def _numbers(cells: pd.DataFrame) -> dict[str, int]:
+    n = cells["verdict"].value_counts()
+    names = {"match": MATCH, "source": SOURCE, "fitted": FITTED, "noise": NOISE}
+    names |= {"arithmetic": ARITHMETIC, "inconsistent": INCONSISTENT}
+    counted = {name: int(n.get(verdict, 0)) for name, verdict in names.items()}
+    return counted | {"attempted": int(cells["verdict"].isin(ATTEMPTED).sum()), "printed": len(cells)}
+
+
+def _wrong(wrong: pd.DataFrame, titles: Mapping[str, str]) -> dict:
+    """How often wrong values match: overall by kind, in how many rows a quarter or more do, and where most do."""
+    if wrong.empty:
+        return {"kinds": [], "weak": 0, "n": 0, "worst": None}
+    share = wrong["wrong_matches"] / wrong["comparisons"]
+    worst = wrong.loc[share.idxmax()]
+    return {
+        "kinds": [(r.control, r.wrong_matches / r.comparisons) for r in overall(wrong).itertuples()],
+        "weak": int((share >= 0.25).sum()),
+        "n": len(wrong),
+        "worst": (titles[worst["paper"]], worst["element"], worst["control"], share.max()),
+    }
+
+
+#: dark: decided by raw data; light: not
+VERDICT_COLORS = (
+    COLORS[0],
+    COLORS[5],
+    COLORS[2],
+    COLORS[4],
+    COLORS[1],
+    "#A9D3EE",
+    COLORS[3],
+    "#9A9A9A",
+    "#C4C4C4",
+    "#E2E2E2",
+    "#F4F4F4",
+)
+
+
+def papers(cells: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[Plot]:
+    """One bar per paper, divided by verdict: the five papers, then other sources."""
+    for name, part in apart(cells).items():
+        yield _papers(name, part, titles)
+
+
+def _papers(name: str, cells: pd.DataFrame, titles: Mapping[str, str]) -> Plot:
+    counted = counts(cells, ["paper"]).set_index("paper").reindex([p for p in titles if p in set(cells["paper"])])
+    fig, ax = style.subplots(width=6.0, height=min(0.27, 7.5 / len(counted)) * len(counted) + 1.5)
+    _bars(ax, counted, list(range(len(counted))), [titles[p] for p in counted.index])
+    ax.set(ylim=(len(counted) - 0.5, -0.5))
+    fig.legend(loc="outside upper left", ncols=3)
+    alt = f"Bars: shares of verdicts among printed numbers. {badge(cells)}"
+    title, unit = f"{name}: {matches_title(cells['verdict'])}", f"{_SHARES}, by paper or data set"
+    key = "verdicts" if name == FIVE else "others"
+    return Plot(fig, key, alt.replace("*", ""), f"{_BARS} Each bar is a paper or data set.", title, unit)
+
+
+def matches_title(verdicts: pd.Series) -> str:
+    """How many of the numbers that raw data decide match by rule. verdicts : of printed numbers."""
+    n = int(verdicts.isin(ATTEMPTED).sum())
+    return _PHRASES.say("matches_title", n=n, match=int((verdicts == MATCH).sum()))
+
+
+_SHARES = "Shares of printed numbers by verdict"
+_BARS = (
+    f"{_SHARES}; the end of each bar gives how many numbers are printed. Dark colours are "
+    "verdicts based on raw data, light ones those without: numbers that follow from others or contradict them, numbers "
+    "whose data have to be downloaded or were never published, that state a design, or that were not attempted."
+)
+
+
+def _bars(ax: Axes, counted: pd.DataFrame, position: list, names: list[str]) -> None:
+    """Bars divided by verdict, with the number of printed numbers at the end; verdicts that occur are in the legend."""
+    total, left = counted[list(VERDICTS)].sum(axis=1), pd.Series(0.0, counted.index)
+    for (verdict, name), color in zip(VERDICTS.items(), VERDICT_COLORS, strict=True):
+        if counted[verdict].sum() == 0:
+            continue
+        share = 100 * counted[verdict] / total
+        ax.barh(position, share, 0.8, left=left, color=color, label=name, linewidth=0)
+        tooltips = [f"{who}: {n:,} of {of:,} {name}" for who, n, of in zip(names, counted[verdict], total, strict=True)]
+        y = pd.Series(position, counted.index)
+        style.tips(ax, tooltips, left.where(share > 0), y - 0.4, x_to=left + share, y_to=y + 0.4)
+        left += share
+    for at, n in zip(position, total, strict=True):
+        ax.text(101, at, f"{n:,}", va="center", fontsize=7)
+    ax.set_yticks(position, names)
+    ax.set(xlim=(0, 100), xlabel="Share of printed numbers; count at the end of each bar")
+    ax.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(decimals=0))
+    ax.tick_params(axis="y", length=0)
+
+
 TEXT = "Text, captions"
 #: verdict -> caption of the table that explains it
 EXPLAINED = {
@@ -95,7 +230,9 @@ def side_by_side(
             shown = of_table.assign(**places, cell=[_beside(row) for row in of_table.to_dict("records")])
             wide = shown.pivot(index="row", columns="column", values="cell")  # noqa: PD010
             wide = wide.reindex(index=shown["row"].unique(), columns=shown["column"].unique())
-            studies = of_table["study"].where(of_table["verdict"].isin(ATTEMPTED), "").groupby(shown["row"]).agg(_named)
+            studies = (
+                of_table["study"].where(of_table["verdict"].isin(ATTEMPTED), "").groupby(shown["row"]).agg(_studies)
+            )
             frame = wide.rename_axis(columns=None).rename_axis("Row").reset_index()
             frame["Study"] = frame["Row"].map(studies)
             name = f"beside_{paper.paper}_{i}"
@@ -119,7 +256,7 @@ def _beside(row: Mapping[str, Any]) -> Cell:
     return Cell(f"{row['published']}{mark}", {"printed": float(row["published"]), "here": result})
 
 
-def _named(studies: pd.Series) -> str:
+def _studies(studies: pd.Series) -> str:
     return ", ".join(dict.fromkeys(s for s in studies if s)) or "–"
 
 

@@ -1,17 +1,20 @@
-"""Figures of notebook 92: every study a point, named where a pointer rests on it."""
+"""What notebook 92 shows: figures, in which every study is a point, named where a pointer rests on it; findings, put
+into words by `text.md.j2`; tables.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
 
 from compendium.field import analysis
+from judgebook.display import cells
 from judgebook.display.names import COLORS, NEUTRAL
 from judgebook.display.style import INK, handle, legend_of, log_axis, subplots, tips
 from judgebook.display.text import Phrases, interval, number
-from judgebook.display.views import Plot
+from judgebook.display.views import Plot, Prose, Table
 from judgebook.study.results import ResultRows, Results
 
 _PHRASES = Phrases(__package__)
@@ -116,3 +119,76 @@ def _strips(
     legend_of(fig, [*keys, handle("mean, 95% interval", COLORS[0], "D")])
     caption = _PHRASES.say("caption", geometric=log, at=at, name=name)
     return Plot(fig, name, f"{about}, a point for each study. {'; '.join(lines)}.", caption, title, about)
+
+
+def findings(results: Results) -> Iterator[Prose]:
+    """What to repeat."""
+    rows = results["field_finding"]
+    means, expected = (_by_quantity(results[name]) for name in ("field_mean", "field_prediction"))
+    facts = _facts(rows)
+    facts |= {name: means[name] for name in ("alpha", "different")}
+    facts |= {f"{name}s": means[f"design_effect_{name}"] for name in ("dialogue", "annotator")}
+    yield Prose(_PHRASES.say("seen", another=expected["alpha"], **facts))
+
+
+def explained(results: Results, ratios: pd.Series, rerun: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[Prose]:
+    """The five findings, each with its caveat. ratios : of `analysis.second_rater`. rerun : of `analysis.claims`.
+    titles : of studies."""
+    rows = results["field_finding"]
+    quartiles = [float(ratios.quantile(q)) for q in (0.25, 0.75)]
+    runs = [(titles[row.Index], int(row.stand), int(row.of)) for row in rerun.itertuples()]
+    yield Prose(_PHRASES.say("explained", rerun=runs, quartiles=quartiles, **_facts(rows)))
+
+
+def _facts(rows: ResultRows) -> dict[str, object]:
+    """By name of the finding, `pooled_` and its name for that over all claims alike; `both` is that of dialogues in the
+    studies in which annotators can be a sample, too."""
+    prefix = {"pooled": "pooled_"}
+    facts = {prefix.get(r.summary, "") + str(r.finding): r for r in rows[rows["summary"] != "both"].itertuples()}
+    return facts | {"both": next(rows[rows["summary"] == "both"].itertuples())}
+
+
+def _by_quantity(rows: ResultRows) -> dict[str, object]:
+    return {r.quantity: r for r in rows[rows["moderator"] == "none"].itertuples()}
+
+
+def five(results: Results) -> Table:
+    """The numbers of the five five."""
+    rows = results["field_finding"]
+    out = pd.DataFrame({"Finding": rows["finding"].map(word), "Summary": rows["summary"]})
+    out = out.assign(Value=cells.intervals(rows), Studies=rows["n_clusters"])
+    caption = (
+        "The five five. Brackets hold 95% intervals over studies, which are resampled; of fewer than five, there is"
+        " none. Pooled counts every claim alike; in the mean, studies with few claims count less; both is the mean of"
+        " those studies where annotators can be a sample."
+    )
+    return Table(out, "five", caption)
+
+
+def means(results: Results) -> Table:
+    """Means over studies, and what to expect of another one."""
+    rows, expected = results["field_mean"], results["field_prediction"]
+    out = pd.DataFrame({"Quantity": rows["quantity"].map(word), "Labels": rows["category"].map(word)})
+    out["Mean"] = cells.intervals(rows)
+    out["Another study"] = cells.ranges(expected[["ci_low", "ci_high"]])
+    out = out.assign(Studies=rows["n_clusters"], **{"Number of labels": rows["n"]})
+    caption = (
+        "Means over studies, by what is told of a label, with 95% intervals, and the range in which 95% of labels of"
+        " another study are expected. Random effects of studies, labels within them; values are cut at the ends of the"
+        " scale, and design effects averaged as logarithms. Left out where fewer than five studies have such labels."
+    )
+    return Table(out, "means", caption)
+
+
+def differences(results: Results) -> Table:
+    """How alpha differs between labels of one kind and others."""
+    rows = results["field_difference"]
+    out = pd.DataFrame({"By": rows["moderator"].map(word), "Labels": rows["category"].map(word)})
+    out = out.assign(Difference=cells.intervals(rows), **{"Studies with such labels": rows["n"]})
+    out = out.assign(**{"All studies": rows["n_clusters"]})
+    caption = (
+        "Alpha of these labels less that of all others (of experts, less that of crowd workers): differences of means"
+        " over studies, with 95% intervals over resampled studies, not adjusted for their number. Different kinds of"
+        " labels come from different studies, so each difference is also one between tasks."
+    )
+    return Table(out, "differences", caption)
