@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import ndtri
 
 from compendium.simulation import design, gaussian, people
 from compendium.simulation.model import Measure, measures, with_odds
@@ -274,19 +273,3 @@ def leftovers(spec: Simulate, ids: list[str], rng: Generator) -> ProjectPart:
     work = people.Work(np.arange(n), rng.choice(len(ids), n))
     part.judged(chats, judged, "dialogue_likert", labels, ids, work, TRAINING_DAYS, rng)
     return part
-
-
-def pass_probability(workforce: str, task: str) -> float:
-    """Probability that a random worker of the workforce passes the training of a task at the first try.
-
-    The distribution of skill is integrated by 200 equally likely values.
-    """
-    skill = ndtri((np.arange(200) + 0.5) / 200)
-    p = people.mistake_probability(workforce, task, 3, skill)
-    n = design.TRAINING_TURNS
-    few = [p**k * (1 - p) ** (n - k) * _choose(n, k) for k in range(people.screening_limit(task))]
-    return float(np.sum(few, axis=0).mean())
-
-
-def _choose(n: int, k: int) -> float:
-    return float(np.prod([(n - i) / (i + 1) for i in range(k)]))

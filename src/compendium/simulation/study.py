@@ -1,7 +1,7 @@
 """A simulated study with known truth, in the project format of the ABC-Eval platform.
 
-`project` makes the whole file, `write` stores it where the adapter of that format finds it, `annotate` draws one label
-alone for repeated-sample checks, `measure` and `simulation.truth` give the population values they are compared with.
+`project` makes the whole file, `write` stores it where the adapter of that format finds it, `simulation.truth` gives
+the population values that results are compared with.
 
 Dialogues have a latent quality, the sum of an interactor's and a dialogue's effect, and for each label a trait that is
 related to quality or, for some labels, not at all. Systems shift the labels' rates and ratings; some pairs of systems
@@ -21,22 +21,18 @@ corpora are named `extra_…`, so that the notebooks about the evaluation itself
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from compendium.simulation import design, evaluations, moderation, people, techniques
-from compendium.simulation.model import Measure, alpha, measures
 from compendium.simulation.parts import turn_texts, worker
-from compendium.simulation.people import draw_chats, judge
-from compendium.simulation.truth import truth as population
+from compendium.simulation.people import draw_chats
+from compendium.simulation.truth import truth
 from judgebook.study import store
 from judgebook.study.params import ParamsError, Study
 from judgebook.study.sections.data import Simulate
-
-__all__ = ["TwiceJudged", "alpha", "annotate", "measure", "population", "project", "write"]
 
 FILE, TRUTH_FILE = "data.json", "truth.json"
 #: further files -> the modules that make them
@@ -85,7 +81,7 @@ def project(spec: Simulate, rng: np.random.Generator) -> tuple[dict[str, Any], d
         "surge_gold_units": gold["surge"],
         "expert_evaluation": parts["dev_x"].json(),
     }
-    return out, population(spec) | {"unfilled_worker_scores": dropped}
+    return out, truth(spec) | {"unfilled_worker_scores": dropped}
 
 
 def write(study: Study, folder: Path) -> list[Path]:
@@ -97,7 +93,7 @@ def write(study: Study, folder: Path) -> list[Path]:
     if study.simulate is None:
         raise ParamsError(f"{study.key}: expected a `simulate` section in the YAML, found none")
     made, true = project(study.simulate, np.random.default_rng(study.seeds.simulate))
-    true = true | {"seed": study.seeds.simulate}
+    true |= {"seed": study.seeds.simulate}
     named = {name for source in study.sources for name in source.names()}
     wanted = [name for name in _TABLES if name in named]
     for name in wanted:
@@ -111,52 +107,3 @@ def write(study: Study, folder: Path) -> list[Path]:
             )
             temporary.write_text(text + "\n", encoding="utf-8")
     return [folder / name for name in (FILE, TRUTH_FILE, *wanted)]
-
-
-def measure(spec: Simulate, group: str, method: str, label: str) -> Measure:
-    """One label as a group sees it. `alpha(measure)` is its population alpha.
-
-    Raises ValueError for a label the group does not judge.
-    """
-    judged = measures(spec, group)
-    if (method, label) not in judged:
-        raise ValueError(f"expected one of {sorted(judged)}, found {(method, label)}")
-    return judged[method, label]
-
-
-@dataclass(frozen=True)
-class TwiceJudged:
-    """Doubly annotated items of one label: scores (items, 2); dialogue (or pair) and system (left one) of each item."""
-
-    scores: np.ndarray
-    dialogue: np.ndarray
-    system: np.ndarray
-
-
-def annotate(
-    measure: Measure,
-    n_sessions: int,
-    spec: Simulate,
-    rng: np.random.Generator,
-    *,
-    n_interactors: int | None = None,
-    n_annotators: int | None = None,
-) -> TwiceJudged:
-    """All dialogues of `n_sessions` sessions (two each), or their pairs, judged by two annotators: no file, no texts.
-
-    n_interactors, n_annotators : sizes of the pools as in the study. None: every session has an interactor of its own,
-    every item a pair of annotators of its own; then sessions are independent, and dialogues nearly so.
-    """
-    sessions = people.sessions(n_sessions, n_interactors or n_sessions, rng)
-    chats = draw_chats(spec, sessions, rng)
-    items = np.arange(n_sessions if measure.comparative else 2 * n_sessions)
-    if n_annotators is None:
-        first, second = items, items + len(items)
-    else:
-        first = rng.integers(0, n_annotators, len(items))
-        second = (first + rng.integers(1, n_annotators, len(items))) % n_annotators
-    both = judge(chats, [measure], np.tile(items, 2), np.concatenate([first, second]), rng)
-    turns = measure.method in ("behavior", "turn_likert")
-    dialogue = np.repeat(items, chats.n_turns[items]) if turns else items
-    system = chats.system[::2] if measure.comparative else chats.system[dialogue]
-    return TwiceJudged(both.reshape(2, -1).T, dialogue, system)

@@ -9,17 +9,17 @@ import pandas as pd
 import pytest
 
 from compendium.simulation import design, people
-from compendium.simulation import study as simulate
 from compendium.simulation.evaluations import by_task
 from compendium.simulation.model import measures
 from compendium.simulation.people import draw_chats, judge
+from compendium.simulation.truth import truth
 from judgebook.annotations import dialogue_values as values
 from judgebook.questions.validity import importance as validity
 from judgebook.statistics import Sampling
 from judgebook.study.sections.data import Simulate
 
 SPEC = Simulate()
-TRUTH = simulate.population(SPEC)
+TRUTH = truth(SPEC)
 R = {(q["method"], q["label"]): q["r"] for q in TRUTH["quality"] if q["r"] is not None}
 N_STUDIES = 40
 pytestmark = pytest.mark.evidence

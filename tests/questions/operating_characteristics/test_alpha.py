@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from fixtures import session_study as sessions
+from fixtures.judged_twice import annotate
 from fixtures.made_annotations import monte_carlo
 from fixtures.rated_systems import rng, value
 
-from compendium.simulation import study as simulate
+from compendium.simulation.model import measures
 from judgebook.questions.agreement.coincidences import patterns
 from judgebook.questions.operating_characteristics import alpha, analysis, views
 from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan, mean, share
@@ -46,7 +47,7 @@ def test_a_sample_has_the_patterns_of_its_items():
 
 @pytest.mark.evidence
 def test_intervals_over_dialogues_hold_alpha_and_those_over_turns_do_not():
-    made = simulate.annotate(simulate.measure(SPEC, "sur_x", "behavior", "empathetic"), 300, SPEC, rng(21))
+    made = annotate(measures(SPEC, "sur_x")["behavior", "empathetic"], 300, SPEC, rng(21))
     label = Label("empathetic", "behavior", "", (0, 1), "ordinal")
     one = alpha.Repeated(label, patterns(made.scores), made.dialogue)
     rows = list(alpha.coverage(one, SimulationPlan(n_runs=200, n_resamples=500)))
