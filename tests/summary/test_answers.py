@@ -20,13 +20,12 @@ from judgebook.study import params
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import ANNOTATIONS, conform
 from judgebook.summary import analysis, figures, findings
-from judgebook.summary.analysis import DOUBTFUL, RELIABLE, TOO_FEW
+from judgebook.summary.analysis import DOUBTFUL, RELIABLE, TOO_FEW, steps
 from judgebook.summary.answers import systems
 from judgebook.summary.answers.facts import Ranked, SampleFacts
 from judgebook.summary.cost import cost
-from judgebook.summary.counted import stages
 from judgebook.summary.evidence import AGREEMENT, COST, NOTEBOOKS, PERFORMANCE, Evidence
-from judgebook.summary.next_steps import steps
+from judgebook.summary.findings import stages
 
 PART = {"corpus": "main", "group": "all", "method": "dialogue_likert"}
 YAML = """\

@@ -15,9 +15,9 @@ from judgebook.questions.performance import leading
 from judgebook.questions.performance.leading import DIFFER, FEW
 from judgebook.study.results import where
 from judgebook.summary import analysis, findings
+from judgebook.summary.analysis import steps
 from judgebook.summary.evidence import PERFORMANCE
-from judgebook.summary.next_steps import steps
-from judgebook.summary.pairs.analysis import comparisons
+from judgebook.summary.pairs import comparisons
 
 SECONDS = 60
 RATINGS = """\

@@ -9,9 +9,9 @@ from judgebook.questions.performance.leading import ALIKE, DIFFER, FEW, NOT_WORS
 from judgebook.study import params
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import ANNOTATIONS, conform
+from judgebook.summary import pairs
 from judgebook.summary.evidence import NOTEBOOKS, PERFORMANCE, Evidence
-from judgebook.summary.pairs import words
-from judgebook.summary.pairs.analysis import comparisons
+from judgebook.summary.pairs import comparisons
 
 YAML = """\
 title: S
@@ -68,7 +68,7 @@ def test_the_simultaneous_interval_decides(study, others):
     (one,) = comparisons(found)
     assert verdicts(one) == [UNDECIDED, DIFFER, FEW]
     assert (one.people.others, one.place) == (others, 0)
-    about = words.compared(found)[0].about
+    about = pairs.compared(found)[0].about
     whom = "other annotators like these" if others else "these annotators only"
     assert about.startswith(f"95% CI and p are for all pairs of systems on the label at once, for {whom}.")
     assert about.endswith("Too few data: no chain of judgements joins the two, or nothing varies.")
@@ -100,14 +100,14 @@ def test_by_a_margin_of_the_study(tmp_path, ends, verdict, not_worse, said):
     found = evidence(params.load(path), rows_of("fluent", ends, HIGHER, HIGHER))
     (one,) = comparisons(found)
     assert (verdicts(one)[0], one.rows["not_worse"].iloc[0]) == (verdict, not_worse)
-    (shown,) = words.compared(found)
+    (shown,) = pairs.compared(found)
     assert next(row[8] for row in shown.rows if row[1:3] == ("Alpha <i>", "Beta")) == said
     assert "The margin is the one that the study states (`margin`)." in shown.about
 
 
 def test_verdicts_follow_the_direction_of_the_label(study):
     rows = [rows_of(label, HIGHER, HIGHER, HIGHER) for label in ("fluent", "wrong", "length")]
-    (one,) = words.compared(evidence(study, *rows))
+    (one,) = pairs.compared(evidence(study, *rows))
     said = {row[0]: (row[3:6], row[8:]) for row in one.rows if row[1:3] == ("Alpha <i>", "Beta")}
     assert said["Fluent"] == (("0.50", "0.10", "0.90"), ("Alpha <i> is better", "points (scale 1 to 5)"))
     assert said["Wrong"] == (("50.0", "10.0", "90.0"), ("Beta is better", "percentage points"))
@@ -117,4 +117,4 @@ def test_verdicts_follow_the_direction_of_the_label(study):
 def test_nothing_compared_no_finder(study):
     found = evidence(study, rows_of("fluent", UNDECIDED_, UNDECIDED_, UNDECIDED_))
     found.results[PERFORMANCE] = Results()
-    assert words.compared(found) == []
+    assert pairs.compared(found) == []

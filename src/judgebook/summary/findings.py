@@ -1,4 +1,6 @@
-"""The answers of a study's first page: facts as data (`answers`), put into words by `text.md.j2`."""
+"""The answers of a study's first page: who was counted, and facts as data (`answers`), put into words by
+`text.md.j2`.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import pandas as pd
 from markupsafe import Markup
 
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Plot
+from judgebook.questions.performance.analysis import chosen
 from judgebook.questions.performance.leading import PART
 from judgebook.questions.quality_control.worker_tests import OVERALL
 from judgebook.study import questions
-from judgebook.summary import analysis, counted, figures, wording
+from judgebook.summary import analysis, figures, wording
+from judgebook.summary.analysis import steps
 from judgebook.summary.answers import effort, judges, labels, systems, verdicts
 from judgebook.summary.answers.facts import Detectable, Facts, NextFacts, SampleFacts, Step
-from judgebook.summary.answers.parts import QUESTIONS
+from judgebook.summary.answers.parts import QUESTIONS, Stage
 from judgebook.summary.answers.verdicts import Verdict, not_run
 from judgebook.summary.cost import cost
 from judgebook.summary.evidence import (
@@ -30,9 +35,56 @@ from judgebook.summary.evidence import (
     REPEAT,
     Evidence,
     first_part,
+    of_part,
+    once,
     parts,
 )
-from judgebook.summary.next_steps import steps
+
+
+@once
+def stages(evidence: Evidence) -> list[Stage]:
+    """Who judged in all corpora (where there are pilots and others), was enrolled (where some did not answer),
+    answered, passed quality control (where there is one), was used for the first answer; and models that judged."""
+    return list(_stages(evidence))
+
+
+def _stages(evidence: Evidence) -> Iterator[Stage]:
+    people, every = evidence.people, evidence.annotations
+    answered = _stage("answered", people)
+    if evidence.everything is not None:
+        whole = evidence.everything
+        yield _stage("everything", whole[whole["annotator_kind"] == "human"])
+    if answered.per_run and not answered.others and evidence.enrolled > answered.per_run:
+        yield Stage("enrolled", None, evidence.enrolled)
+    if len(people):
+        yield answered
+    models = every[every["annotator_kind"] != "human"]
+    if len(models):
+        yield _stage("models", models)
+    if len(evidence.counted) < len(every):
+        yield _stage("passed", evidence.counted)
+    if one := first_part(evidence):
+        yield _stage("used", used(evidence, one))
+
+
+def used(evidence: Evidence, part: tuple[str, str, str]) -> pd.DataFrame:
+    """The judgements from which the systems of an evaluation (PART) are ranked."""
+    study = evidence.study
+    rows = chosen(evidence.counted, study.unranked_systems, study.label_list())
+    rows = of_part(rows, part)
+    aside = [*study.unranked_systems, *([study.control_system] if study.control_system else [])]
+    return rows[~rows["system"].isin(aside) & ~rows["system_b"].isin(aside)]
+
+
+def _stage(kind: str, rows: pd.DataFrame) -> Stage:
+    identified = rows[rows["annotator_known"].astype(bool)]
+    people = identified["annotator"].nunique() if len(identified) else None
+    per_run = len(identified[["corpus", "annotator"]].drop_duplicates()) if len(identified) else None
+    sides = [rows[["corpus", side]].dropna().set_axis(["corpus", "dialogue"], axis=1) for side in
+             ("dialogue", "dialogue_b")]  # fmt: skip
+    dialogues = len(pd.concat(sides).drop_duplicates())
+    return Stage(kind, people, per_run, dialogues, len(rows), len(identified) < len(rows))
+
 
 _PHRASES = Phrases(__package__)
 Compared: TypeAlias = Mapping[str, Any]
@@ -79,7 +131,7 @@ def preface(evidence: Evidence) -> Preface | None:
     if main is None or one is None:
         return None
     names = evidence.names
-    rows = counted.stages(evidence)
+    rows = stages(evidence)
     who = wording.run_and_group(main, evidence, names)
     runs = evidence.people["corpus"].nunique()
     of_first = wording.run_and_group(one, evidence, names)

@@ -100,13 +100,13 @@ def schema_files() -> dict[str, str]:
     import json
 
     from judgebook.study import questions, results_guide, yaml_guide
-    from judgebook.summary.answers import guide, pages
+    from judgebook.summary.answers import guide
 
     return {
         "params/schema.json": json.dumps(params.json_schema(), indent=1, ensure_ascii=False) + "\n",
         "docs/yaml.md": yaml_guide.text(),
         "docs/results.md": results_guide.text(guide.text()),
-        **{f"docs/{name}.md": pages.text(name) for name in ("requirements", "six_answers")},
+        **{f"docs/{name}.md": guide.page(name) for name in ("requirements", "six_answers")},
         "docs/answers.schema.json": json.dumps(guide.schema(), indent=1, ensure_ascii=False) + "\n",
         "src/judgebook/study/asked.pyi": questions.study_type(),
         **{page: questions.listed((params.ROOT / page).read_text("utf-8")) for page in LISTING},

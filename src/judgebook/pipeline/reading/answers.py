@@ -10,8 +10,8 @@ from judgebook.questions.design.analysis import stored
 from judgebook.report.html import Answered
 from judgebook.report.prose import markdown, words
 from judgebook.study import results, store
-from judgebook.summary import analysis, counted, findings
-from judgebook.summary.answers import rows
+from judgebook.summary import analysis, findings
+from judgebook.summary.answers import sources
 from judgebook.summary.answers.document import MODELS, NAME, Answer, Answers, Flaw, OtherAnswer
 from judgebook.summary.evidence import Evidence, parts
 from judgebook.summary.findings import USED, PageAnswer
@@ -28,7 +28,7 @@ def write_answers(job: IndexJob, evidence: Evidence, answers: Sequence[PageAnswe
         simulated=job.shared.simulated,
         made=dict(job.made),
         main=main,
-        counted=counted.stages(evidence) if answers else [],
+        counted=findings.stages(evidence) if answers else [],
         runs=evidence.people["corpus"].nunique() if answers else 0,
         open_questions=dict(job.unconfirmed),
         answers=[
@@ -52,8 +52,8 @@ def _answer(
         "sentence": words(markdown(one.text.partition("\n\n")[0])),
         "reason": words(markdown(one.reason)),
         "population": getattr(facts, "people", None),
-        "estimate": rows.estimate(facts, evidence),
-        "evidence": rows.evidence_of(facts, evidence, compared),
+        "estimate": sources.turning_point(facts, evidence),
+        "evidence": sources.evidence_of(facts, evidence, compared),
         "page": page,
         "design_findings": flaws,
         "open_questions": [fact for fact, _ in job.unconfirmed],

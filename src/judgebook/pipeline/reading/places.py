@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 from judgebook.report.blocks import Block, blocks
 from judgebook.report.first_page import Compared
+from judgebook.summary import pairs
 from judgebook.summary.evidence import PERFORMANCE, Evidence
-from judgebook.summary.pairs import words
 
 #: notebook -> what its page shows
 Shown: TypeAlias = Mapping[str, list[Block]]
@@ -49,4 +49,4 @@ def place(every: Shown, notebook: str, wanted: Iterable[str]) -> tuple[str, str]
 
 def compared(evidence: Evidence, every: Shown) -> list[Compared]:
     """What the pair finder says, with the address of the table or figure that has all pairs."""
-    return [replace(one, page=place(every, PERFORMANCE, one.places)[1]) for one in words.compared(evidence)]
+    return [replace(one, page=place(every, PERFORMANCE, one.places)[1]) for one in pairs.compared(evidence)]

@@ -1,4 +1,4 @@
-"""What it cost, and what to do next: facts of `summary.cost` and `summary.next_steps` as data."""
+"""What it cost, and what to do next: facts of `summary.cost` and `summary.analysis` as data."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 from judgebook.display.names import DisplayNames
 from judgebook.summary import wording
+from judgebook.summary.analysis import NextStep
 from judgebook.summary.answers import facts, verdicts
 from judgebook.summary.answers.sources import estimate
 from judgebook.summary.cost import MORE
 from judgebook.summary.evidence import COST, Evidence
-from judgebook.summary.next_steps import NextStep
 
 #: doubtful labels that are named
 LISTED = 3

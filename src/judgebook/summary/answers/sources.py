@@ -1,16 +1,29 @@
-"""Estimates of answers, each with the rows of results where it stands."""
+"""Estimates of answers, each with the rows of results where it stands; the rows that each answer rests on, and the
+number that it turns on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from judgebook.study.results import ResultRows, Results, identities, once
+from judgebook.questions.performance.leading import PART
+from judgebook.study.results import ResultRows, Results, identities, once, where
+from judgebook.summary import analysis
+from judgebook.summary.answers.facts import (
+    AgreementFacts,
+    CostFacts,
+    Facts,
+    JudgesFacts,
+    OrderFacts,
+    ReplicationFacts,
+    SampleFacts,
+)
 from judgebook.summary.answers.parts import Estimate, Source
-from judgebook.summary.evidence import Evidence
+from judgebook.summary.evidence import AGREEMENT, COST, GROUPS, JUDGES, PERFORMANCE, REPEAT, Evidence
 
 _COPIED = ("estimate", "ci_low", "ci_high", "family", "p_adjusted", "note")
 _ABOUT = ("corpus", "group", "method", "label", "system")
@@ -66,3 +79,89 @@ def estimate(
     fields |= {"level": evidence.confidence} if "ci_low" in found else {}
     source = next(iter(sources(evidence, notebook, statistic, row.to_frame().T)), None)
     return kind(**(fields | {"source": source} | more))
+
+
+#: notebook, statistic, rows
+_Used: TypeAlias = Iterator[tuple[str, str, ResultRows]]
+
+
+def turning_point(facts: Facts | None, evidence: Evidence) -> Estimate | None:
+    """The number that an answer turns on: the mean of the first system, labels that are reliable (or r between runs),
+    the chance of another order, comparisons decided, what was paid (or hours)."""
+    if isinstance(facts, OrderFacts):
+        return facts.top
+    if isinstance(facts, AgreementFacts):
+        return facts.best if facts.n == 1 else Estimate(estimate=facts.reliable.n, unit="labels", n=facts.n)
+    if isinstance(facts, ReplicationFacts):
+        return facts.overall
+    if isinstance(facts, JudgesFacts) and facts.chance is not None:
+        return Estimate(estimate=facts.chance, unit="share")
+    if isinstance(facts, SampleFacts):
+        family = evidence.tests["family"].dropna()
+        about = {"family": family.iloc[0] if len(family) else None, "unit": "comparisons", "n": facts.n}
+        return Estimate(estimate=facts.n_decided, **about)
+    if isinstance(facts, CostFacts) and (facts.paid or facts.known):
+        return Estimate(estimate=facts.paid or facts.hours, unit=facts.paid_currency or "hours")
+    return None
+
+
+def evidence_of(facts: Facts | None, evidence: Evidence, compared: Mapping[str, Any]) -> list[Source]:
+    """Where the rows are stored that an answer rests on. compared : `analysis.sample`."""
+    if isinstance(facts, OrderFacts):
+        used = _order(facts, evidence)
+    elif isinstance(facts, AgreementFacts):
+        used = iter([(AGREEMENT, "alpha", analysis.labels(evidence)),
+                     (PERFORMANCE, "order_reliability", analysis.reliability(evidence))])  # fmt: skip
+    elif isinstance(facts, ReplicationFacts):
+        used = iter([(REPEAT, "replication_r", analysis.repeats(evidence))])
+    elif isinstance(facts, JudgesFacts):
+        used = _judges(evidence)
+    elif isinstance(facts, SampleFacts):
+        used = _sample(evidence, compared)
+    elif isinstance(facts, CostFacts):
+        used = _cost(evidence)
+    else:
+        used = iter(())
+    return [one for notebook, statistic, rows in used for one in sources(evidence, notebook, statistic, rows)]
+
+
+def _order(facts: OrderFacts, evidence: Evidence) -> _Used:
+    """Estimates, ranks and leads of all systems of the main evaluation."""
+    stored, key = evidence.results[PERFORMANCE], {k: getattr(facts.evaluation, k) for k in PART}
+    rows = where(analysis.order(evidence), **key)
+    if facts.label:
+        key |= {"label": rows["label"].iloc[0]}
+        statistic = rows["statistic"].fillna("strength") if "statistic" in rows else pd.Series("strength", rows.index)
+        for name, part in rows.groupby(statistic, sort=False):
+            yield PERFORMANCE, name, part
+        ranks = ("rank", "lead", "best_chance", "contrast")
+    else:
+        yield PERFORMANCE, "overall_level", where(stored["overall_level"], **key)
+        ranks = ("overall_rank", "overall_lead", "overall_best_chance", "overall_contrast")
+    for name in ranks:
+        yield PERFORMANCE, name, where(stored[name], **key)
+
+
+def _judges(evidence: Evidence) -> _Used:
+    judged = analysis.judges(evidence)
+    if judged["kind"] == "shares":
+        place = dict(zip(PART[:2], judged["part"][:2], strict=True))
+        for statistic in ("component_share", "order_reversal"):
+            yield PERFORMANCE, statistic, where(evidence.results[PERFORMANCE][statistic], **place)
+    if judged["groups"]:
+        yield GROUPS, "group_difference_test", evidence.results[GROUPS]["group_difference_test"]
+    for statistic in ("choice_agreement", "judge_alpha"):
+        yield JUDGES, statistic, evidence.results[JUDGES][statistic]
+
+
+def _sample(evidence: Evidence, compared: Mapping[str, Any]) -> _Used:
+    # comparisons that cannot be made are counted as undecided, but are no evidence
+    yield PERFORMANCE, "contrast", evidence.tests.dropna(subset="ci_low")
+    yield PERFORMANCE, "difference_found", compared["detectable"]
+
+
+def _cost(evidence: Evidence) -> _Used:
+    stored = evidence.results[COST]
+    yield COST, "unit_minutes", stored.select("unit_minutes", tasks="all")
+    yield COST, "median_minutes", stored.select("median_minutes")
+    yield REPEAT, "crowd_cost", evidence.results[REPEAT].select("crowd_cost", per="run")

@@ -1,25 +1,108 @@
-"""Which system is best, and were there enough data: facts of `summary.analysis` as data."""
+"""Which system is best, also by the margins of the YAML, and were there enough data: facts of `summary.analysis` as
+data.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgebook.display.names import DisplayNames
+from judgebook.display.text import number
 from judgebook.questions.performance import leading
 from judgebook.questions.performance.fitted import POWER
-from judgebook.questions.performance.leading import PART
-from judgebook.study.labels import METHODS
+from judgebook.questions.performance.leading import ALIKE, DIFFER, FEW, PART, SLIGHTLY
+from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import ResultRows
 from judgebook.study.schema import ALL_RUNS
+from judgebook.study.sections.margins import share, told
 from judgebook.summary import wording
-from judgebook.summary.answers import facts, margins, verdicts
+from judgebook.summary.answers import facts, verdicts
+from judgebook.summary.answers.facts import Against, MarginFacts, MarginFound
 from judgebook.summary.answers.parts import Evaluation, Sizes, Span
 from judgebook.summary.answers.sources import estimate
+from judgebook.summary.answers.verdicts import Margin
 from judgebook.summary.evidence import PERFORMANCE, Evidence, of_part, parts
+from judgebook.summary.pairs import comparisons
+
+
+def against_first(
+    evidence: Evidence, part: tuple[str, str, str], order: list[str], names: DisplayNames
+) -> MarginFacts | None:
+    """None where no label of the evaluation has a margin and a direction, or nothing was compared.
+
+    order : ids of the systems, the best first.
+    """
+    every = [one.rows for one in comparisons(evidence) if one.part == part]
+    rows = [
+        row for some in every for row in some.itertuples() if row.margin > 0 and order[0] in (row.system, row.system_b)
+    ]
+    labels = {row.label: names.labels[part[2], row.label] for row in rows if names.labels[part[2], row.label].direction}
+    if not labels:
+        return None
+    by_pair = {(row.system_b if row.system == order[0] else row.system, row.label): row for row in rows}
+    pairs = [
+        _against(by_pair[system, label], system, labels[label], evidence.confidence, names)
+        for system in order[1:]
+        for label in labels
+        if (system, label) in by_pair
+    ]
+    of_system: dict[str, list[Margin]] = {}
+    for one in pairs:
+        of_system.setdefault(one.name, []).append(one.verdict)
+    return MarginFacts(
+        labels={names.name("label", x, part[2]): told(evidence.study.margins[part[2], x], labels[x]) for x in labels},
+        pairs=pairs,
+        holds=[s for s, codes in of_system.items() if all(code.holds for code in codes)],
+        equivalent=[s for s, codes in of_system.items() if {*codes} == {Margin.EQUIVALENT}],
+        worse=[s for s, codes in of_system.items() if Margin.WORSE in codes],
+    )
+
+
+def _against(pair: Any, system: str, label: Label, level: float, names: DisplayNames) -> Against:
+    """A system against the first. pair : their row of `comparisons`."""
+    turn = label.direction * (1 if pair.system == system else -1)
+    better, *ends = turn * pair.estimate, turn * pair.ci_low, turn * pair.ci_high
+    low = min(ends)
+    if pair.verdict == FEW:
+        code = Margin.FEW
+    elif pair.verdict == ALIKE:
+        code = Margin.EQUIVALENT
+    elif pair.verdict in (DIFFER, SLIGHTLY):
+        code = Margin.BETTER if better > 0 else Margin.SLIGHTLY_WORSE if low > -pair.margin else Margin.WORSE
+    else:
+        code = Margin.NOT_WORSE if low > -pair.margin else Margin.OPEN
+    return Against(
+        estimate=better,
+        ci_low=low,
+        ci_high=max(ends),
+        level=level,
+        unit="share" if share(label) else "points",
+        margin=pair.margin,
+        verdict=code,
+        name=names.name("system", system),
+    )
+
+
+def found(evidence: Evidence, rows: pd.DataFrame, names: DisplayNames) -> Iterator[MarginFound]:
+    """Of the labels with a margin among `rows` (one for each label, with `estimate`: the difference found)."""
+    for row in rows.itertuples():
+        margin = evidence.study.margins.get((row.method, row.label))
+        label = names.labels.get((row.method, row.label))
+        if margin is not None and label is not None:
+            yield MarginFound(
+                label=names.name("label", row.label, row.method),
+                margin=told(margin, label),
+                difference=row.estimate,
+                found=row.estimate <= margin,
+                told=f"{number(100 * row.estimate, 1)} percentage points"
+                if share(label)
+                else f"{number(row.estimate, 2)} points",
+            )
+
 
 #: length of a scale above which differences are told with one decimal instead of two
 FINE = 20
@@ -63,7 +146,7 @@ def order(evidence: Evidence, rows: ResultRows, names: DisplayNames) -> facts.Or
         n_labels=n_labels,
         level=evidence.confidence,
         others=_elsewhere(others, evidence, names, part if whole else None),
-        margin=margins.against_first(evidence, part, list(main["system"]), names),
+        margin=against_first(evidence, part, list(main["system"]), names),
     )
 
 
@@ -164,5 +247,5 @@ def detectable(evidence: Evidence, compared: Mapping[str, Any], names: DisplayNa
         less=1 - more / middle,
         beyond=bool(middle > largest),
         others=compared["people"].others,
-        margins=list(margins.found(evidence, rows, names)),
+        margins=list(found(evidence, rows, names)),
     )
