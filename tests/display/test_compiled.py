@@ -5,7 +5,7 @@ import sys
 import jinja2
 import pytest
 
-from judgebook.display import compiled, text
+from judgebook.display import text
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_a_template_is_compiled_once_until_it_changes(say, files):
 def test_filters_and_libraries_decide_how_a_template_is_compiled(say, monkeypatch, tmp_path):
     assert say("{{ 0.5|percent }}")[1] == 1
     with monkeypatch.context() as patch:
-        patch.setattr(compiled, "version", lambda name: f"next {name}")
+        patch.setattr(text, "version", lambda name: f"next {name}")
         assert say("{{ 0.5|percent }}")[1] == 1
     filters = tmp_path / "text.py"
     for code in ("of yore", "of today"):

@@ -7,8 +7,8 @@ import pytest
 from matplotlib.text import Text
 
 from judgebook.display import saving, style
-from judgebook.display.layouts import kept_layouts
-from judgebook.display.texts import texts_of
+from judgebook.display.marks import texts_of
+from judgebook.display.saving import kept_layouts
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from fixtures.boxes import findings
 
-from judgebook.display import options, plots, saving, style
+from judgebook.display import plots, saving, style
 from judgebook.display.names import BAD, GOOD, GREYS, SYSTEM_PALETTES, DisplayNames, display_names
 from judgebook.study.sections.data import Figures
 
@@ -27,7 +27,7 @@ def figure():
 
 def drawn(**wanted):
     fig = figure()
-    options.apply(fig, Figures(**wanted))
+    saving.apply(fig, Figures(**wanted))
     saving.lay_out(fig, 120)
     return fig
 

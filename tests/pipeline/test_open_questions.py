@@ -5,8 +5,7 @@ from PIL import Image
 from judgebook.pipeline.page_jobs import IndexJob, Shared
 from judgebook.pipeline.reading import one_page
 from judgebook.pipeline.rendering import few_of_a_kind
-from judgebook.report.first_page import Cite
-from judgebook.report.html import Answered, Before
+from judgebook.report.html import Answered, Before, Cite
 from judgebook.summary.answers.verdicts import Order
 from judgebook.summary.findings import PageAnswer, Preface
 

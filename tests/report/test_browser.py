@@ -11,9 +11,9 @@ from fixtures.browser import after, browse
 from fixtures.html_pages import Elements
 
 from judgebook.display import tables
+from judgebook.report import html
 from judgebook.report import html as report
-from judgebook.report import sheet
-from judgebook.report.first_page import Compared
+from judgebook.report.html import Compared
 
 ROWS = 40
 VALUES = ["0.46 [0.40, 0.51]", "−0.20", "–", "< 0.001", "1,234", "12%", "0.001"]
@@ -70,9 +70,9 @@ def test_no_column_is_lost_on_paper(tmp_path, columns, lying):
 
 @pytest.mark.parametrize(("columns", "lying", "broken"), [(1, False, False), (14, True, False), (60, True, True)])
 def test_a_table_is_fitted_to_paper(columns, lying, broken):
-    fit = sheet.fit(tables.to_html(wide(columns), "C", [], [False] * (columns + 1)))
+    fit = html.fit(tables.to_html(wide(columns), "C", [], [False] * (columns + 1)))
     assert (fit.lying, fit.broken) == (lying, broken)
-    assert sheet.SMALLEST <= fit.size <= sheet.USUAL
+    assert html.SMALLEST <= fit.size <= html.USUAL
 
 
 def column(html, i):

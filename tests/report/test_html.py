@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from judgebook.display import tables
 from judgebook.report import blocks, prose
 from judgebook.report import html as report
-from judgebook.report.first_page import Compared
+from judgebook.report.html import Compared
 from judgebook.summary.findings import Preface
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n0000").decode()

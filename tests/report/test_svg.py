@@ -12,7 +12,7 @@ from fontTools.ttLib import TTFont
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgebook.report import fonts, svg
+from judgebook.report import svg
 
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 72 36">'
 
@@ -113,7 +113,7 @@ def test_short_numbers_are_the_same_to_a_hundredth(text):
 
 
 def test_a_font_holds_the_characters_of_a_page():
-    face = fonts.face(frozenset("Aé−"), bold=True)
+    face = svg.face(frozenset("Aé−"), bold=True)
     data = re.search(r"base64,([\w+/=]+)\)", face)[1]
     font = TTFont(io.BytesIO(base64.b64decode(data)))
     assert set(font.getBestCmap()) == {ord(c) for c in "Aé−"}

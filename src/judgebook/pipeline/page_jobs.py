@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from judgebook.study import store
 
 if TYPE_CHECKING:
-    from judgebook.report.first_page import Cite
-    from judgebook.report.html import Page
+    from judgebook.report.html import Cite, Page
 
 #: the first page, and the page that searches a report
 INDEX, SEARCH = "index", "search"

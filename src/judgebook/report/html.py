@@ -23,12 +23,104 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from judgebook import project
-from judgebook.report import fonts, sheet, svg
+from judgebook.report import svg
 from judgebook.report.blocks import Block, beginning, parts
-from judgebook.report.first_page import Cite, Compared
 from judgebook.report.prose import Outline, clean, markdown, opening, slug, words
 from judgebook.report.search import Entry
 from judgebook.study import escape
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Every pair of systems in one evaluation, as text that the page escapes.
+
+    title : names the evaluation. whose : whose judgements the verdicts are about. about : how to read them. unit : of
+    all differences; empty where labels have different ones. ci, n : headings of the interval and of the numbers of
+    units. rows : label, the two systems, difference, ends of its interval, p-value, n, verdict, unit. ranks : system,
+    rank and the ends of its interval, the best first; ranked : what that order is by. systems : all, in the order in
+    which they are offered. places : names, behind the notebook's, of a table of all pairs; page : its address, empty
+    where there is none.
+    """
+
+    title: str
+    whose: str
+    about: str
+    unit: str
+    ci: str
+    n: str
+    rows: tuple[tuple[str, ...], ...]
+    ranks: tuple[tuple[str, ...], ...] = ()
+    ranked: str = ""
+    systems: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    page: str = ""
+
+
+@dataclass(frozen=True)
+class Cite:
+    """How a report is cited. text : a line for a list of references. bibtex : the same as BibTeX. data : what to cite
+    for the data. licences : of what, and which."""
+
+    text: str
+    bibtex: str
+    data: str
+    licences: tuple[tuple[str, str], ...]
+
+
+#: points between the margins: the narrower of A4 and Letter, upright and lying
+UPRIGHT, LYING = 520.0, 715.0
+#: sizes of type in points: the usual one, the smallest upright, the smallest of all
+USUAL, SMALL, SMALLEST = 8.5, 6.5, 4.5
+#: in parts of the size of type: a character of a cell and of a heading in DejaVu Sans, a wide face, and what is left
+#: between two columns
+_CHARACTER, _BOLD, _GAP = 0.64, 0.72, 0.8
+
+
+@dataclass(frozen=True)
+class Fit:
+    """size : of type in points. whole : cells do not break. lying : on a sheet turned by 90°. broken : words break, as
+    nothing else would fit."""
+
+    size: float
+    whole: bool = False
+    lying: bool = False
+    broken: bool = False
+
+    @property
+    def classes(self) -> str:
+        return " ".join(name for name in ("whole", "lying", "broken") if getattr(self, name))
+
+
+def fit(table: str) -> Fit:
+    """How a table, given as clean HTML, fits on a page."""
+    whole, broken = _needed(table)
+    if (size := UPRIGHT / whole) >= SMALL:
+        return Fit(_down(size), whole=True)
+    if (size := UPRIGHT / broken) >= SMALL:
+        return Fit(_down(size))
+    if (size := LYING / whole) >= SMALL:
+        return Fit(_down(size), whole=True, lying=True)
+    size = LYING / broken
+    return Fit(max(SMALLEST, _down(size)), lying=True, broken=size < SMALLEST)
+
+
+def _needed(table: str) -> tuple[float, float]:
+    """Width of a table in parts of the size of type: as on the screen, and with cells that break."""
+    wholes: dict[int, float] = {}
+    breaks: dict[int, float] = {}
+    for row in table.split("<tr")[1:]:
+        for i, cell in enumerate(re.findall(r"<t[dh][ >].*?</t[dh]>", row, re.DOTALL)):
+            text = words(cell)
+            character = _BOLD if cell.startswith("<th") else _CHARACTER
+            longest = character * max(map(len, re.split(r"[\s-]", text))) + _GAP
+            whole = character * len(text) + _GAP if "nowrap" in cell.partition(">")[0] else longest
+            breaks[i], wholes[i] = max(breaks.get(i, 1), longest), max(wholes.get(i, 1), whole)
+    return sum(wholes.values()) or 1, sum(breaks.values()) or 1
+
+
+def _down(size: float) -> float:
+    return min(USUAL, int(10 * size) / 10)
+
 
 #: files of a figure or table in the order of their links, and what these say
 _DOWNLOADS = {"pdf": "PDF", "png": "PNG (300 dpi)", "svg": "SVG", "csv": "CSV", "tex": "TEX", "docx": "DOCX"}
@@ -157,13 +249,13 @@ def typefaces(drawn: Iterable[svg.Drawing]) -> Markup:
     """CSS with the fonts that drawings on a page are set in."""
     characters = [d.characters for d in drawn]
     each = (frozenset().union(*(pair[bold] for pair in characters)) for bold in (0, 1))
-    return Markup().join(fonts.face(used, bold=bool(bold)) for bold, used in enumerate(each))
+    return Markup().join(svg.face(used, bold=bool(bold)) for bold, used in enumerate(each))
 
 
 def _table(block: Block, link: str) -> Markup:
     """A table with its number, in a box that says how it is printed."""
     html = clean(block.html)
-    fits = sheet.fit(html)
+    fits = fit(html)
     if block.number:
         number = Markup('<caption><a class="number" href="#{}">Table {}</a>. ').format(link, block.number)
         html = Markup(html.replace(Markup("<caption>"), number, 1))

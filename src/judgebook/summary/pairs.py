@@ -19,7 +19,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import MISSING, Phrases, number, p_value
 from judgebook.questions.performance import leading
 from judgebook.questions.performance.leading import PART
-from judgebook.report.first_page import Compared
+from judgebook.report.html import Compared
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import ResultRows, where
 from judgebook.study.sections.margins import told

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from judgebook import __version__, project
-from judgebook.report.first_page import Cite
+from judgebook.report.html import Cite
 from judgebook.study.params import Study
 from judgebook.study.yaml_file import parse
 

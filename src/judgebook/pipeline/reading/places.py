@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from judgebook.report.blocks import Block, blocks
-from judgebook.report.first_page import Compared
+from judgebook.report.html import Compared
 from judgebook.summary import pairs
 from judgebook.summary.evidence import PERFORMANCE, Evidence
 
