@@ -109,8 +109,8 @@ def columns(table: str) -> list[str]:
 
 
 def statistics() -> dict[str, dict[str, str]]:
-    """Statistic -> the notebook it is `from` (none: see `direct`), `about` it, what `n` counts, and why it is missing
-    where that notebook ran (`without`)."""
+    """Statistic -> the notebook it is `from` (none: see `computing`), `about` it, what `n` counts, and why it is
+    missing where that notebook ran (`without`)."""
     return _columns()["statistics"]
 
 

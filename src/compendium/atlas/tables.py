@@ -78,10 +78,10 @@ def of_claims(
     """`claims` and `adjusted_claims` by label, and of these claims how many stand over dialogues (`…_dialogues`), over
     annotators (`…_annotators`) and in another run (`…_rerun`), with `n` pairs, or claims for which there is a test.
 
-    results : of notebook 05. tests : over what -> differences of systems (`direct.tests`). runs : corpora or groups
-    that are runs of one study; the test is the same in all of them. A claim is a pair with p < 0.05 by the test as
-    published, every item independent and with one judgement; it stands where the other test has p < 0.05 and the same
-    sign.
+    results : of notebook 05. tests : over what -> differences of systems (`computing.pair_tests`). runs : corpora or
+    groups that are runs of one study; the test is the same in all of them. A claim is a pair with p < 0.05 by the test
+    as published, every item independent and with one judgement; it stands where the other test has p < 0.05 and the
+    same sign.
     """
     plain = on_all(results).dropna(subset="p_value")
     for statistic, p in _COUNTS.items():
@@ -132,10 +132,10 @@ def value_rows(
 ) -> pd.DataFrame:
     """What the notebooks stored, in the columns of values.csv but `study`.
 
-    stored : notebook -> its results (what `direct` computes among them), empty where it did not run. parts : the
+    stored : notebook -> its results (what `computing` computes among them), empty where it did not run. parts : the
     evaluations, the main one first; what was not computed by group or method is said of the first that fits. A label is
     missing (NaN) where a row is about all labels of an evaluation. runs : corpora or groups that are runs of one study.
-    tests : of `direct.tests`.
+    tests : of `computing.pair_tests`.
     """
     of_notebook: Mapping[str, Callable[[Results], Iterator[tuple[str, pd.DataFrame]]]] = {
         "02_collection_stats": _costs,
@@ -164,23 +164,23 @@ def value_rows(
         out[column] = out[column].fillna(_first(out, parts, place, by))
     out["missing"] = out["missing"].where(out["estimate"].isna())
     if (twice := out.duplicated(_ROW)).any():
-        raise ValueError(f"two value_rows for {out.loc[twice, _ROW].iloc[0].tolist()}")
+        raise ValueError(f"two rows for {out.loc[twice, _ROW].iloc[0].tolist()}")
     return out
 
 
-def _first(value_rows: pd.DataFrame, parts: Sequence[tuple[str, str, str]], place: int, by: list[str]) -> pd.Series:
+def _first(rows: pd.DataFrame, parts: Sequence[tuple[str, str, str]], place: int, by: list[str]) -> pd.Series:
     """Of each row, what stands at a place of the first evaluation that agrees with it in the columns `by`."""
     first = pd.DataFrame(parts, columns=PART).drop_duplicates(by).set_index(by)[PART[place]]
     return pd.Series(
-        first.reindex(pd.MultiIndex.from_frame(value_rows[by]) if by[1:] else value_rows[by[0]]).to_numpy(),
-        value_rows.index,
+        first.reindex(pd.MultiIndex.from_frame(rows[by]) if by[1:] else rows[by[0]]).to_numpy(),
+        rows.index,
     )
 
 
 def complete(found: pd.DataFrame, labels: pd.DataFrame, reasons: Mapping[str, str]) -> pd.DataFrame:
     """Rows of values.csv: every statistic of every label, and why it is missing where it is.
 
-    found : what `value_rows` returns. labels : value_rows of labels.csv. reasons : notebook -> why it did not run.
+    found : what `value_rows` returns. labels : rows of labels.csv. reasons : notebook -> why it did not run.
     """
     about = declared.statistics()
     every = labels[["study", *CELL]].merge(pd.DataFrame({"statistic": list(about)}), how="cross")
@@ -196,12 +196,12 @@ def _agreement(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
     yield "alpha", _human(population.primary(results))
     yield "ac", _human(population.primary_ac(results))
     for statistic in ("raw_agreement", "positive_agreement", "negative_agreement", "prevalence"):
-        value_rows = _human(results[statistic])
-        yield statistic, value_rows[value_rows["against"].isna()] if "against" in value_rows else value_rows
+        rows = _human(results[statistic])
+        yield statistic, rows[rows["against"].isna()] if "against" in rows else rows
 
 
-def _human(value_rows: pd.DataFrame) -> pd.DataFrame:
-    return value_rows[value_rows["kind"] == "human"]
+def _human(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[rows["kind"] == "human"]
 
 
 def _performance(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -215,22 +215,20 @@ def _performance(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
     pairs = results["contrast"].dropna(subset="ci_low")
     yield "pairs_different", _summary(pairs.assign(estimate=leading.decided(pairs)), "sum")
     yield "detectable_difference", results["difference_found"].dropna(subset="estimate")
-    for part, value_rows in results["component_share"].groupby("part", sort=False):
-        yield f"share_{_SHARED.get(part, part)}", value_rows
+    for part, rows in results["component_share"].groupby("part", sort=False):
+        yield f"share_{_SHARED.get(part, part)}", rows
     yield "reliability", results["order_reliability"].query("n >= 3").dropna(subset="estimate")
 
 
-def _summary(value_rows: pd.DataFrame, how: str) -> pd.DataFrame:
-    """Sum, mean or median of `estimate` by label, with `n` value_rows."""
-    values = value_rows.assign(estimate=value_rows["estimate"].astype(float)).groupby(CELL, sort=False, dropna=False)[
-        "estimate"
-    ]
+def _summary(rows: pd.DataFrame, how: str) -> pd.DataFrame:
+    """Sum, mean or median of `estimate` by label, with `n` rows."""
+    values = rows.assign(estimate=rows["estimate"].astype(float)).groupby(CELL, sort=False, dropna=False)["estimate"]
     return pd.DataFrame({"estimate": values.agg(how), "n": values.size()}).reset_index()
 
 
 def _planning(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
-    for part, value_rows in results["pilot_variance"].groupby("part", sort=False):
-        yield f"variance_{_OF_FIT.get(part, part)}", value_rows
+    for part, rows in results["pilot_variance"].groupby("part", sort=False):
+        yield f"variance_{_OF_FIT.get(part, part)}", rows
 
 
 def _fragility(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -243,18 +241,14 @@ def _fragility(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _replication(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
-    value_rows = results.select(
-        "replication_r", among="systems", interval="workers", scores="z", list=None, threshold=None
-    )
-    value_rows = value_rows[
-        value_rows["label"].notna() & (value_rows["standardised"].isna() | (value_rows["standardised"] == "all"))
-    ]
-    first = value_rows.drop_duplicates(["corpus", "against"])["corpus"].iloc[:1]
-    value_rows = value_rows[value_rows["corpus"].isin(first)]
-    passed = value_rows["workers"] == "passed"
+    rows = results.select("replication_r", among="systems", interval="workers", scores="z", list=None, threshold=None)
+    rows = rows[rows["label"].notna() & (rows["standardised"].isna() | (rows["standardised"] == "all"))]
+    first = rows.drop_duplicates(["corpus", "against"])["corpus"].iloc[:1]
+    rows = rows[rows["corpus"].isin(first)]
+    passed = rows["workers"] == "passed"
     yield (
         "replication_r",
-        (value_rows[passed] if passed.any() else value_rows[value_rows["workers"] == "all"]).drop_duplicates(CELL),
+        (rows[passed] if passed.any() else rows[rows["workers"] == "all"]).drop_duplicates(CELL),
     )
 
 
@@ -268,6 +262,6 @@ def _judges(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _metrics(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
-    value_rows = results.select("correlation", coefficient="spearman").rename(columns={"metric": "other"})
-    yield "correlation", value_rows[value_rows["scope"] == "pooled"]
-    yield "correlation_systems", value_rows[value_rows["scope"] == "system"]
+    rows = results.select("correlation", coefficient="spearman").rename(columns={"metric": "other"})
+    yield "correlation", rows[rows["scope"] == "pooled"]
+    yield "correlation_systems", rows[rows["scope"] == "system"]

@@ -153,12 +153,12 @@ def _by_quantity(rows: ResultRows) -> dict[str, object]:
 
 
 def five(results: Results) -> Table:
-    """The numbers of the five five."""
+    """The numbers of the five findings."""
     rows = results["field_finding"]
     out = pd.DataFrame({"Finding": rows["finding"].map(word), "Summary": rows["summary"]})
     out = out.assign(Value=cells.intervals(rows), Studies=rows["n_clusters"])
     caption = (
-        "The five five. Brackets hold 95% intervals over studies, which are resampled; of fewer than five, there is"
+        "The five findings. Brackets hold 95% intervals over studies, which are resampled; of fewer than five, there is"
         " none. Pooled counts every claim alike; in the mean, studies with few claims count less; both is the mean of"
         " those studies where annotators can be a sample."
     )

@@ -104,7 +104,7 @@ def needed(studies: Iterable[str]) -> list[str]:
 
 
 def missing(committed: Path) -> list[str]:
-    """Studies that the committed printed depends on and that have no results yet."""
+    """Studies that the committed table depends on and that have no results yet."""
     if not committed.is_file():
         return []
     cells = scoreboard.read(committed)
@@ -119,7 +119,7 @@ def last_run() -> pd.DataFrame:
 
 
 def printed(cells: pd.DataFrame) -> bytes:
-    """The printed as committed: ten digits, as many as are printed anywhere; the last ones differ between machines."""
+    """The table as committed: ten digits, as many as are printed anywhere; the last ones differ between machines."""
     return escape.csv(cells.drop(columns=_NOT_COMMITTED), float_format="%.10g").encode()
 
 

@@ -137,7 +137,7 @@ def answered(
 def table(folder: Path, studies: Iterable[str], at: str) -> str:
     """The table of studies that have pages in the gallery's `folder`: what was judged, and what their answers show.
 
-    at : path from the answered that shows the table to `folder`; empty, or with a slash at the end.
+    at : path from the page that shows the table to `folder`; empty, or with a slash at the end.
     """
     lines = [f"| study | judged | {' | '.join(QUOTED.values())} |", f"| --- | --- |{' --- |' * len(QUOTED)}"]
     for study in studies:
@@ -160,12 +160,12 @@ def shown(answer: str) -> str:
 
 
 def _below(text: str, heading: str) -> str:
-    """What a answered says below a heading; empty where it has none."""
+    """What a page says below a heading; empty where it has none."""
     return text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0].strip()
 
 
 def between_markers(text: str, shown: str) -> str:
-    """A answered with the table between its markers. Raises ValueError where it has none."""
+    """A page with the table between its markers. Raises ValueError where it has none."""
     before, start, rest = text.partition(START)
     _, end, after = rest.partition(END)
     if not start or not end:

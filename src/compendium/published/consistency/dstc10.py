@@ -161,18 +161,6 @@ def agreement(printed: pd.DataFrame) -> pd.DataFrame:
     return select(printed, PAPER, "Text 2.1/inter_annotator_agreement/*/*")
 
 
-def against_agreement(printed: pd.DataFrame) -> dict[str, float]:
-    """Spearman's correlation of printed Spearman correlations between annotators (means over criteria) with the best
-    team's correlation, over data sets; without FED, of which only an approximate range is printed."""
-    rows = agreement(printed)
-    rows = rows[(rows["unit"] == "spearman_rho") & (rows["row"] != "fed")]
-    between = rows.groupby("row")["value"].mean()
-    best = development(printed)["best"].reindex(between.index)
-    r, _ = correlate(between.to_numpy(), best.to_numpy())
-    low, high = spearman_interval(r, len(between))
-    return {"estimate": r, "ci_low": low, "ci_high": high, "n": len(between)}
-
-
 def compared(printed: pd.DataFrame) -> pd.DataFrame:
     """The test sets of comparisons, a row each: `items`, `sides` (systems and people), `pairs` that these can form,
     `comparisons` and `judgements` as printed, `each` judgements per item and comparison."""
@@ -198,7 +186,7 @@ def data_sets(printed: pd.DataFrame) -> Iterator[Table | Prose]:
     }
     facts |= {"largest": _title(sets["share"].idxmax()), "share": sets["share"].max(), "odd": [_title(k) for k in odd]}
     others = sets["share"].drop(sets["share"].idxmax())
-    facts |= {"others": list(others), "best": against_agreement(printed)}
+    facts |= {"others": list(others)}
     facts["without"] = [_title(k) for k in sets.index if SHARED.get(k, k) not in set(agreed["row"])]
     yield Prose(_PHRASES.say("data_sets", **facts))
     agreed_on = {key: _agreement(agreed[agreed["row"] == SHARED.get(key, key)]) for key in sets.index}
