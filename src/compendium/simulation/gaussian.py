@@ -102,12 +102,6 @@ def winner_share(rates: np.ndarray, c: float, needed: int) -> float:
     return float(count_distribution(rates, c)[needed:].sum())
 
 
-def squared_share(rates: np.ndarray, c: float) -> float:
-    """Expected x² / (x² + y²) of a conversation with x marks and y turns without (Smith et al. 2022, Table 1)."""
-    n, k = len(rates), np.arange(len(rates) + 1)
-    return float(count_distribution(rates, c) @ (k**2 / (k**2 + (n - k) ** 2)))
-
-
 def correlation(rates: np.ndarray, needed: int, aim: float, low: float, high: float, n: int) -> float:
     """c at which `winner_share` is `aim`.
 

@@ -63,13 +63,6 @@ class Categories:
         p = self.compositions()
         return np.array([[p @ (top[:, j] * (most[:, 0] == k)) for k in range(3, 8)] for j in range(3)])
 
-    def kappa(self) -> float:
-        """Fleiss' kappa of infinitely many items."""
-        p = self.compositions()
-        observed = p @ (COMPOSITIONS * (COMPOSITIONS - 1)).sum(axis=1) / (N_ANNOTATORS * (N_ANNOTATORS - 1))
-        expected = np.sum((p @ COMPOSITIONS / N_ANNOTATORS) ** 2)
-        return float((observed - expected) / (1 - expected))
-
 
 COMPOSITIONS = np.array([c for c in itertools.product(range(N_ANNOTATORS + 1), repeat=3) if sum(c) == N_ANNOTATORS])
 _LOG_WAYS = gammaln(N_ANNOTATORS + 1) - gammaln(COMPOSITIONS + 1).sum(axis=1)
@@ -144,17 +137,6 @@ def flag_rates() -> dict[str, float]:
     printed = published.load("dstc10", "Text 3.3")
     flagged = printed[printed["panel"] == "flagged"]
     return dict(zip(flagged["row"], flagged["value"] / 100, strict=True))
-
-
-def truth(spec: Simulate) -> dict[str, object]:
-    """Population values of both parts; sizes do not move them."""
-    model, names = comparisons(), (*CHATBOTS, HUMAN)
-    of_pairs = [
-        {"system": names[a], "system_b": names[b]} | {k: float(v) for k, v in model.shares(a, b).items()}
-        for a, b, _ in pairs()
-    ]
-    agreeing = {str(c): row.tolist() for c, row in zip(CATEGORIES, categories().agreeing(), strict=True)}
-    return {"kappa": categories().kappa(), "agreeing": agreeing, "outcomes": of_pairs, "flagged": flag_rates()}
 
 
 def table(spec: Simulate, rng: np.random.Generator) -> pd.DataFrame:

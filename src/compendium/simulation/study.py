@@ -99,7 +99,6 @@ def write(study: Study, folder: Path) -> list[Path]:
     for name in wanted:
         rng = np.random.default_rng([study.seeds.simulate, 1 + list(_TABLES).index(name)])
         store.write_frame(_TABLES[name].table(study.simulate, rng), folder / name, raw=True)
-        true |= {Path(name).stem: _TABLES[name].truth(study.simulate)}
     for name, content, indent in ((TRUTH_FILE, true, 1), (FILE, made, None)):
         with store.atomic(folder / name) as temporary:
             text = json.dumps(

@@ -137,33 +137,6 @@ def pairwise_dialogue(corpus: str, pair: str, question: str) -> float:
     return float(_printed("Table 3")[pair, question, column]) / 100
 
 
-def truth(spec: Simulate) -> list[dict[str, object]]:
-    """Population values, one dict per method, pair or system, and question."""
-    out = []
-    for pair in PAIRS:
-        for question in QUESTIONS:
-            marks = pairwise_turn(spec, pair, question)
-            later = marks.rates[1:]
-            head = {"method": "pairwise_turn", "pair": pair, "label": question, "correlation": marks.correlation}
-            rates = {"linear": float(later.mean()), "linear_all_turns": float(marks.rates.mean())}
-            rates |= {"squared": gaussian.squared_share(later, marks.correlation)}
-            rates |= {"winner_takes_all": gaussian.winner_share(later, marks.correlation, 3)}
-            out.append(head | {"by_turn": marks.rates.tolist()} | rates)
-            for corpus in N_REUSED:
-                head = {"method": "pairwise_dialogue", "corpus": corpus, "pair": pair, "label": question}
-                out.append(head | {"linear": pairwise_dialogue(corpus, pair, question)})
-    for system in SYSTEMS:
-        for question in QUESTIONS:
-            marks = single_turn(spec, system, question)
-            head = {"method": "single_turn", "system": system, "label": question, "correlation": marks.correlation}
-            rates = {"linear": float(marks.rates[2:].mean()), "by_turn": marks.rates.tolist()}
-            rates |= {"winner_takes_all": gaussian.winner_share(marks.rates[2:], marks.correlation, 2)}
-            out.append(head | rates)
-            head = {"method": "single_dialogue", "system": system, "label": question}
-            out.append(head | {"mean": rating(system, question)})
-    return out
-
-
 def table(spec: Simulate, rng: np.random.Generator) -> pd.DataFrame:
     """All judgements, one per row, with the columns of COLUMNS; turns count from 1.
 
