@@ -88,7 +88,7 @@ def write_cells(job: CellsJob) -> str:
     """Render the page of every printed number, and write the same as CSV."""
     import pandas as pd
 
-    from compendium.published import page as scoreboard_page
+    from compendium.published import views
     from compendium.published.consistency import checks
     from judgebook.report import html as report
 
@@ -99,7 +99,7 @@ def write_cells(job: CellsJob) -> str:
     store.write_frame(cells, job.csv)
     about = report.Page(job.shared.title, job.shared.simulated, CELLS, job.shared.nav)
     titles = {paper.paper: paper.title for paper in checks.load()[1]}
-    page_jobs.write(job.target, scoreboard_page.page(cells, about, titles, link, f"../{job.csv.name}"))
+    page_jobs.write(job.target, views.every_number(cells, about, titles, link, f"../{job.csv.name}"))
     return ""
 
 

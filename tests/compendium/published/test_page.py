@@ -6,8 +6,7 @@ import re
 import pandas as pd
 import pytest
 
-from compendium.published import page as scoreboard_page
-from compendium.published import scoreboard
+from compendium.published import scoreboard, views
 from judgebook.report import html as report
 
 TITLES = {"z": "Zed 2030", "y": "Why 2031", "none": "No numbers"}
@@ -36,7 +35,7 @@ def link(study, notebook, shows):
 def page(tmp_path_factory):
     about = report.Page("What reproduces?", False, "90_cells", (("90_cells", "Every printed number"),))
     path = tmp_path_factory.mktemp("page") / "90_cells.html"
-    path.write_text(scoreboard_page.page(board(), about, TITLES, link, "../replication.csv"), encoding="utf-8")
+    path.write_text(views.every_number(board(), about, TITLES, link, "../replication.csv"), encoding="utf-8")
     return path
 
 
