@@ -65,8 +65,8 @@ def rows_of(annotations, talks):
     }
     found = targets.find(annotations, talks, label="quality", pick_seed=1)
     for target, design in found.designs.items():
-        importance = validity.importance(design, sampling=SAMPLING, repeats=found.repeats[target])
-        searched = collect(coverage.best_subsets(design, "behavior"))
+        importance = collect(validity.importance(design))
+        searched = collect(coverage.stability(design, "behavior", seed=1, n_halves=10))
         searched = Results({s: f.drop_duplicates(["method", "label", "kind"]) for s, f in searched.items()})
         out |= {f"importance, {target}": importance, f"coverage, {target}": searched}
     return out

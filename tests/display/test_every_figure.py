@@ -154,7 +154,7 @@ def of_validity(size: Size) -> Iterator[Plot]:
             for k, f in zip(kinds, (1, 0.7, 0.1, 0.3), strict=True)
         ]
     one = next(iter(names.titles["group"]))
-    alone += [made("r", size, low=-0.6, high=0.9, target=targets, kind=k) for k in (None, "bca")]
+    alone.append(made("r", size, low=-0.6, high=0.9, target=targets))
     results, models = (collect(*(f[f["group"] == one] for f in frames)) for frames in (alone, fits))
     for target in targets:
         yield from flat(validity.correlations(results, names, target))

@@ -121,12 +121,10 @@ def data_set_of(told: Told) -> Results:
 
 
 def importance_of(told: Told) -> Results:
-    section = told.study.importance
-    names = ("quality_label", "quality_group", "quality_rating", "predictor_value")
-    given = {name: getattr(section, name) for name in names} | {"label": section.target, "group": section.group}
+    given = told.study.importance.settings()
     rows = with_means(told["annotations"], told.labels)
     found = targets.find(rows, told["dialogues"], pick_seed=1, parts=told.study.parts, **given)
-    return validity.analyse_importance(found, FEW)
+    return validity.analyse_importance(found, 0.95)
 
 
 #: shape -> its study -> the questions that are asked of it
@@ -195,7 +193,7 @@ MOVES = (
         ("reordered", "renamed_backwards", "joined"),
         ALL,
         {
-            "importance": ("corrected_r", "importance_rank", "label_intercorrelation", "r", "repeat_reliability"),
+            "importance": ("importance_rank", "r"),
             "sensitivity": ("n_significant", "null_rejection", "system_difference"),
             "performance": ("mean interval=(independent|picks)", "rate interval=(independent|picks)", "rate_summary",
                    "share interval=(independent|picks)"),
@@ -241,7 +239,7 @@ MOVES = (
         ALL,
         {
             "data_set": ("design_fact what=(highest|lowest)", "score_share"),
-            "importance": ("r", "corrected_r"),
+            "importance": ("r",),
         },
     ),
     Moves(
