@@ -23,11 +23,6 @@ def with_titles(names: DisplayNames, **kinds: dict) -> DisplayNames:
     return replace(names, titles=names.titles | kinds)
 
 
-def each(rows: pd.DataFrame, column: str, values: list) -> pd.DataFrame:
-    """The rows once for each value of a column, for keys whose names `made` takes itself."""
-    return pd.concat([rows.assign(**{column: value}) for value in values], ignore_index=True)
-
-
 def of_groups(size: Size) -> Iterator[Plot]:
     names, ids = size.names, list(size.names.titles["group"])
     both = [(a, b) for i, a in enumerate(ids) for b in ids[i + 1 :]]
@@ -77,19 +72,13 @@ def of_metrics(size: Size) -> Iterator[Plot]:
         return rows.assign(metric="m" + rows["system"].str[1:], system=None)
 
     rows = [of_metric("correlation", coefficient="spearman", scope="pooled", resample="context")]
-    mean = {"coefficient": "spearman", "over": "label", "average": "plain", "resample": "context"}
+    mean = {"coefficient": "spearman", "over": "label", "resample": "context"}
     whole = of_metric("mean_correlation", **mean)
     labels = rows[0].groupby("method")["label"].transform("nunique")
     whole = whole.assign(label=None)[labels.to_numpy() > 1]
     rows.append(whole.drop_duplicates(["method", "metric"]))
-    rows.append(each(of_metric("replaceability", coefficient="spearman"), "of", ["metric", "annotator"]))
     rows.append(made("reliability_ceiling", one, only="single", low=0.6, high=0.9, coefficient="spearman"))
-    better = of_metric("above_control")
-    rows += [better.assign(label=None).drop_duplicates("metric")]
-    rows += [made("above_control", one, only="single", low=0.4, high=0.9).assign(metric=None)]
-    results = collect(*rows)
-    yield from metrics.correlations(results, names, {"m1"})
-    yield from metrics.above_control(results, names)
+    yield from metrics.correlations(collect(*rows), names, {"m1"})
 
 
 def of_judges(size: Size) -> Iterator[Plot]:

@@ -43,7 +43,6 @@ Correlation
     influence                  what each item contributes to a correlation
     clustered_se               standard error of a sum of contributions
     fisher_interval            from a correlation and its standard error
-    fisher_mean                average of correlations
     rounded                    values whose ties do not depend on rounding errors
 
 Regression
@@ -84,7 +83,6 @@ if TYPE_CHECKING:
         clustered_se,
         correlate,
         fisher_interval,
-        fisher_mean,
         influence,
         kendall,
         pearson_interval,
@@ -118,7 +116,7 @@ _MODULES = {
         "pair_df",
     ],
     "correlation": [
-        *("clustered_se", "correlate", "fisher_interval", "fisher_mean", "influence", "kendall", "pearson_interval"),
+        *("clustered_se", "correlate", "fisher_interval", "influence", "kendall", "pearson_interval"),
         *("rounded", "spearman_interval", "weighted_correlations"),
     ],
     "intervals": ["Interval", "Replicates", "Sampling", "exact_binomial", "generator", "jackknife_t"],
@@ -164,7 +162,6 @@ __all__ = [
     "effective_number",
     "exact_binomial",
     "fisher_interval",
-    "fisher_mean",
     "fit_firth",
     "fit_linear_mixed",
     "fit_logit",
