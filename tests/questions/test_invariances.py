@@ -31,9 +31,7 @@ from judgebook.questions.fragility import analysis as fragility
 from judgebook.questions.groups import analysis as groups
 from judgebook.questions.judges import analysis as judges
 from judgebook.questions.metrics import analysis as metrics
-from judgebook.questions.metrics import text_metrics
 from judgebook.questions.moderation import analysis as moderation
-from judgebook.questions.moderation import preferences
 from judgebook.questions.performance import analysis as performance
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.questions.techniques import analysis as techniques
@@ -92,13 +90,9 @@ def techniques_of(told: Told) -> Results:
 
 
 def moderation_of(told: Told) -> Results:
-    section, dialogues = told.study.moderation, told["dialogues"]
-    judged = moderation.judgements(told["annotations"], section)
-    both = preferences.outcomes(judged["better"], judged["unrelated"])
-    replies = preferences.replies(dialogues, both, section.reference_system)
-    overlap, _ = text_metrics.compute(replies, moderation.METRICS)
-    given = (judged, told.labels, both, replies, overlap)
-    return moderation.analyse(*given, sampling=FEW, permute_seed=1)
+    judged = moderation.judgements(told["annotations"], told.study.moderation)
+    both = moderation.outcomes(judged["better"], judged["unrelated"])
+    return moderation.analyse(judged, told.labels, both, sampling=FEW, permute_seed=1)
 
 
 def judges_of(told: Told) -> Results:

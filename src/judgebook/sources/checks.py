@@ -198,7 +198,6 @@ def _of_sections(
         ("importance", "quality_group", "an evaluator group", {*groups, *study.parts}),
         ("pilot", "label", "a label", labels),
         ("coverage", "exclude", "a label", labels),
-        ("moderation", "reference_system", "a system", systems),
     ):
         part = getattr(study, section)
         value = getattr(part, key)
