@@ -29,7 +29,7 @@ ANSWERS = ("order", "labels", "judges", "sample")
 #: lines of tables that leave room for text
 _LINES = 24
 #: tables that come before others of a notebook
-_TABLES = ("overall", "alpha", "strengths", "ranks", "differences", "choices", "numbers", "leaderboard", "label_sets")
+_TABLES = ("overall", "alpha", "strengths", "ranks", "differences", "choices", "numbers", "leaderboard")
 
 
 def write(
