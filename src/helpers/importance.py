@@ -22,7 +22,7 @@ class Predictions(NotebookPage):
     """What notebooks 04 and 06 share. everybody : all judgements of the evaluation. targets : what is predicted, and
     what predicts it: labels that have a mean."""
 
-    def read_targets(self) -> None:
+    def _read_targets(self) -> None:
         self.everybody = self.evaluated("annotations")
         self.names = best_first(display_names(self.study, self.everybody), self.run)
         rated, seed = with_means(self.everybody, self.labels), self.study.seeds.pick
@@ -41,7 +41,7 @@ class Page(Predictions):
         seed: int | None,
     ) -> None:
         super().__init__("04_importance", study, run_id, group=group, n_resamples=n_resamples, seed=seed)
-        self.read_targets()
+        self._read_targets()
         self.level = self.study.bootstrap.confidence
         self.results = self.analysed(analysis.analyse_importance, self.targets, self.level)
         self.run.save_results(self.results)

@@ -31,7 +31,7 @@ class Page(Predictions):
     ) -> None:
         name, n = "06_stepwise_coverage", n_permutations
         super().__init__(name, study, run_id, group=group, n_permutations=n, n_halves=n_halves, seed=seed)
-        self.read_targets()
+        self._read_targets()
         self.results, self.selected = self.analysed(
             analysis.analyse_coverage,
             self.targets,

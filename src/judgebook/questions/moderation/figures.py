@@ -22,8 +22,6 @@ from judgebook.study.results import Results
 #: outcomes from good to bad for the system: colour of bars, and a shade that shows as a thin line
 SHADES = {"wins": GOOD, "tied": "#8FC4BD", "unrelated": NONE, "loses": BAD}
 DARK = SHADES | {"tied": "#4B9C93", "unrelated": OPEN}
-#: categories from bad to good
-CATEGORIES = (BAD, NONE, GOOD)
 #: intervals: name -> (legend, line width, opacity)
 INTERVALS = {
     "n": ("CI, all judgements independent", 2.6, 0.45),
@@ -86,9 +84,6 @@ def bars(rows: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     fig, axes = subplots(1, 5, width=PAGE, height=1.2 + 0.34 * len(titles), width_ratios=[1.7, 1, 1, 1, 1])
     stacked(wide.set_axis(list(titles.values())), axes[0], colors=list(SHADES.values()), xlabel="Share of judgements")
     axes[0].set_xticks([0, 0.5, 1])
-    if max(map(len, titles.values())) > 26:  # narrow bars: only what has room
-        for text in axes[0].texts:
-            text.set_visible(float(text.get_text()) >= 18)
     right = min(100, 4 + 100 * rows.loc[rows["line"].isin(list(titles)), "ci_high"].max())
     kinds = [k for k in INTERVALS if (rows["interval"] == k).any()]
     for ax, outcome in zip(axes[1:], OUTCOMES, strict=True):
