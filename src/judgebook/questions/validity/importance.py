@@ -44,7 +44,7 @@ def importance(
             rows.append(fixed | {"n_clusters": len(np.unique(rated.clusters.astype(str)))} | missing)
             continue
         sums = _by_person(moments(x[:, None], y), rated.clusters)
-        whole = np.ones((1, len(sums))) @ sums
+        whole = sums.sum(axis=0, keepdims=True)
         r, without = pearson_of_sums(whole)[0, 0], pearson_of_sums(whole - sums)[:, 0]
         rows.append(fixed | _guarded(jackknife_t(float(r), without, design.unit, confidence), x).row())
     return rows
