@@ -85,9 +85,8 @@ def leaderboard(results: Results, names: DisplayNames) -> Iterator[Table]:
             out["p (Holm)"] = tests["p_adjusted"]
         caption = f"{name}: Spearman's correlation with human ratings, plain means over labels; difference: what the"
         caption += " largest exceeds it by on common items, with p adjusted over all pairs of metrics."
-        why = {"Spearman": "One of the two is constant."} | dict.fromkeys(
-            ("Difference", "p", "p (Holm)"), "Not tested."
-        )
+        why = dict.fromkeys(("Difference", "p", "p (Holm)"), "The largest itself, or not tested.")
+        why["Spearman"] = "One of the two is constant."
         yield Table(out.reset_index(drop=True), f"leaderboard_{i}", caption, {"p": 4, "p (Holm)": 4}, why=why)
 
 
