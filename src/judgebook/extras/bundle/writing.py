@@ -10,13 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from judgebook.extras.bundle import contents, crate, croissant, software
-from judgebook.extras.bundle.contents import METADATA
-from judgebook.extras.bundle.croissant import CROISSANT
-from judgebook.extras.bundle.described import described
-from judgebook.extras.bundle.finished import finished
+from judgebook.extras.bundle import contents, metadata
+from judgebook.extras.bundle.finished import BundleError, Part, finished
 from judgebook.extras.bundle.judgements import share
-from judgebook.extras.bundle.parts import BundleError, Part
+from judgebook.extras.bundle.metadata import CROISSANT, METADATA
 from judgebook.study import store
 
 #: the same content gives the same bytes: all files of a zip bear its first day
@@ -42,9 +39,9 @@ def command(
     shared = share(of, texts=texts) if judgements else None
     parts = contents.parts(of, shared)
     if shared:
-        content = croissant.metadata(described(of), parts, texts=texts)
+        content = metadata.croissant(metadata.described(of), parts, texts=texts)
         parts.append(Part(CROISSANT, content, "Description of the judgements (Croissant)"))
-    parts = [Part(METADATA, crate.metadata(of, parts), ""), *parts]
+    parts = [Part(METADATA, metadata.crate(of, parts), ""), *parts]
     contents.refuse_private(of, parts, texts=texts)
     target = store.out_root() / "bundles" / f"{study}.zip"
     store.sweep(target.parent, deep=False)
@@ -52,9 +49,7 @@ def command(
     for name, why in outdated.items():
         say(f"  {name} is from an earlier run ({why}); the bundle says so")
     for name in of.failed:
-        say(f"  {name} failed in its last run; the bundle says so, and has what it showed")
-    if changed := [part for part in parts if part.path == software.CHANGES or part.path.startswith(software.OWN)]:
-        say(f"  the source differs from its commit; the bundle has what was changed ({len(changed)} files)")
+        say(f"  {name} failed in its last run; the bundle says so")
     for deed in shared.deeds if shared else ():
         say(f"  {contents.told(deed)}")
     what = "data and texts are not included"
