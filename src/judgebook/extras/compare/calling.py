@@ -48,12 +48,10 @@ class ComparedStudies:
 
     @cached_property
     def figures(self) -> dict[str, Figure]:
-        """System means of one study against those of the other, and side by side; none where both are identical."""
-        from judgebook.extras.compare import figures
+        """System means of one study against those of the other; none where both are identical."""
+        from judgebook.extras.compare import views
 
-        if self.runs.identical:
-            return {}
-        every = (*figures.against(self.runs, self._names), *figures.means(self.runs, self._names))
+        every = () if self.runs.identical else views.against(self.runs, self._names)
         return {plot.name: plot.fig for plot in every}
 
     def __str__(self) -> str:
@@ -64,12 +62,12 @@ class ComparedStudies:
     def _repr_html_(self) -> str:
         """For a notebook: the answer, and a row for each label."""
         from judgebook.display.tables import texts
-        from judgebook.extras.compare import findings, tables
+        from judgebook.extras.compare import views
         from judgebook.report.prose import markdown
 
-        out = [markdown(findings.answer(self.runs, self._names).text)]
+        out = [markdown(views.answer(self.runs, self._names).text)]
         if not self.runs.identical:
-            table = tables.grades(self.runs, self._names)
+            table = views.grades(self.runs, self._names)
             out.append(texts(table.frame, table.caption, "", decimals=table.decimals, why=table.why)[0])
         return "\n".join(map(str, out))
 
