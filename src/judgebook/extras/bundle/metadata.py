@@ -35,7 +35,6 @@ PROJECT, DATA, JUDGEMENTS, AUTHOR = "#judgebook", "#data", "#judgements", "#auth
 MEDIA = {
     "bib": "application/x-bibtex",
     "csv": "text/csv",
-    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     "html": "text/html",
     "ipynb": "application/x-ipynb+json",
     "json": "application/json",

@@ -7,7 +7,7 @@ import shutil
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO, Any
 
 from judgebook.extras.bundle import contents, metadata
@@ -66,14 +66,10 @@ def write_zip(parts: Iterable[Part], path: Path) -> None:
     """
     if path.exists() and not _is_bundle(path):
         raise BundleError(f"{path} is not a bundle and would be replaced by one: remove it, or use --out")
-    folders: set[str] = set()
     with store.atomic(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as out:
         for part in parts:
-            for folder in [f"{p}/" for p in PurePosixPath(part.path).parents[-2::-1]]:
-                if folder not in folders:  # some readers look for entries of the folders that the metadata name
-                    out.writestr(_entry(folder, 0o40755), b"")
-                    folders.add(folder)
-            entry = _entry(part.path, 0o100644)
+            entry = zipfile.ZipInfo(part.path, EPOCH)
+            entry.external_attr, entry.create_system = 0o100644 << 16, 3
             entry.compress_type, entry.file_size = zipfile.ZIP_DEFLATED, part.size
             with _opened(part) as source, out.open(entry, "w") as target:
                 shutil.copyfileobj(source, target, _CHUNK)
@@ -85,12 +81,6 @@ def _is_bundle(path: Path) -> bool:
             return METADATA in packed.namelist()
     except (OSError, zipfile.BadZipFile):
         return False
-
-
-def _entry(name: str, mode: int) -> zipfile.ZipInfo:
-    entry = zipfile.ZipInfo(name, EPOCH)
-    entry.external_attr, entry.create_system = mode << 16 | (0x10 if name.endswith("/") else 0), 3
-    return entry
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def terminal(runs: Comparison, names: DisplayNames) -> str:
         lines += ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in cells]
         over = views.over(runs.labels)
         lines += [
-            f"A: {runs.a.title}; B: {runs.b.title}; CIs over {over}; CV* in percent, of raw scores",
+            f"A: {runs.a.title}; B: {runs.b.title}; CIs over {over}; CV* in percent",
             "",
             _plain(views.rule(runs)),
             "",

@@ -121,7 +121,7 @@ def variation(runs: Comparison, names: DisplayNames) -> Table:
     if len(out) > 1:
         out.loc[len(out)] = ["Mean", *(runs.spread[k] for k in ("cv", "expected"))]
     caption = "CV* in percent, mean over systems (CI conservative: all systems at once), and what it would be if both"
-    caption += f" runs measured the same and only {over(rows)} differed. Raw scores, counted from the scale's low end."
+    caption += f" runs measured the same and only {over(rows)} differed. Scores are counted from the scale's low end."
     return Table(out, "variation", caption, 1, {"Mean CV*": _NO_CV, "Sampling alone": _NO_CV})
 
 
