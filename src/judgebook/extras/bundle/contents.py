@@ -203,14 +203,13 @@ def _data(of: Finished, shared: Shared | None) -> Iterator[Part]:
     """The data, described."""
     if of.study.across:
         return
-    about = metadata.described(of)
     facts: dict[str, Any] = {
-        "title": about.name,
+        "title": of.study.title,
         "simulated": of.study.simulated,
         "description": of.study.description.strip(),
-        "n": about.counts,
-        "licence": about.licence,
-        "citation": about.citation,
+        "n": metadata.counts(of),
+        "licence": of.study.licence,
+        "citation": of.study.citation,
         "raw": raw_files(of),
         "fetch": of.key if of.key in registry.studies() else "",
         "people": (of.folder / OWN_IDS).is_file(),
@@ -231,7 +230,8 @@ def _installed(of: Finished) -> dict[str, Any]:
 def _readme(of: Finished, made: Iterable[Part], shared: Shared | None) -> str:
     paths = [part.path for part in made]
     facts = {
-        "about": metadata.described(of),
+        "date": of.date,
+        "licence": of.study.licence,
         "title": of.study.title,
         "study": of.key,
         "simulated": of.study.simulated,

@@ -13,7 +13,6 @@ import hashlib
 import io
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
@@ -80,75 +79,51 @@ _CONTEXT: dict[str, Any] = {
 Entity = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Described:
-    """name : title of the study. licence : of the data, as the YAML has it; empty where it says nothing. url : of that
-    licence, empty where it names none that we know. creator, affiliation : who completed the datasheet; may be empty.
-    counts : what is counted -> how many."""
-
-    name: str
-    description: str
-    licence: str
-    url: str
-    creator: str
-    affiliation: str
-    citation: str
-    date: str
-    counts: dict[str, int]
-
-
 def _given(entity: Entity) -> Entity:
     """Without what is empty; a list of one as that one, as RO-Crate recommends."""
     given = {k: v for k, v in entity.items() if v}
     return {k: v[0] if isinstance(v, list) and len(v) == 1 else v for k, v in given.items()}
 
 
-def described(of: Finished) -> Described:
-    """What the YAML and the data of a finished study say of it."""
-    study, licence = of.study, licences.read(of.study.licence)
+def counts(of: Finished) -> dict[str, int]:
+    """What is counted in the data -> how many."""
     path = of.folder / "profile.json"
     profile = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return Described(
-        study.title,
-        " ".join((study.description or study.title).split()),
-        study.licence,
-        licence.url if licence else "",
-        study.heds.completed_by.name,
-        study.heds.completed_by.affiliation,
-        study.citation,
-        of.date,
-        {k.removeprefix("n_").replace("_", " "): v for k, v in profile.items() if k.startswith("n_")},
-    )
+    return {k.removeprefix("n_").replace("_", " "): v for k, v in profile.items() if k.startswith("n_")}
+
+
+def _facts(of: Finished) -> tuple[Entity, Entity]:
+    """What both formats say of a study, and of its data."""
+    description = " ".join((of.study.description or of.study.title).split())
+    licence, size = licences.read(of.study.licence), "; ".join(f"{what}: {n}" for what, n in counts(of).items())
+    study = {"name": of.study.title, "description": description, "datePublished": of.date}
+    return study, {"license": licence.url if licence else of.study.licence or "not stated", "size": size}
 
 
 def crate(of: Finished, parts: Iterable[Part]) -> bytes:
     """The content of `ro-crate-metadata.json`: every file, the data and the software."""
-    parts, about = list(parts), described(of)
+    parts, (study, data), author = list(parts), _facts(of), of.study.heds.completed_by
     files = [_crate_file(part, of) for part in parts]
     tables = [_link(part.path) for part in parts if part.path.startswith(f"{FOLDER}/")]
-    size = "; ".join(f"{what}: {n}" for what, n in about.counts.items())
-    licence, made = about.url or about.licence or "not stated", of.manifest
+    made = of.manifest
     commit = f" (commit {made['commit']})" if made.get("commit") else ""
     root = {
         "@id": "./",
         "@type": "Dataset",
-        "name": about.name,
-        "description": about.description,
-        "datePublished": about.date,
+        **study,
         "license": {"@id": CC_BY},
         "about": {"@id": DATA},
         "hasPart": [{"@id": file["@id"]} for file in files],
         "mentions": [{"@id": PROJECT}, *([{"@id": JUDGEMENTS}] if tables else [])],
-        "author": {"@id": AUTHOR} if about.creator else "",
+        "author": {"@id": AUTHOR} if author.name else "",
     }
-    data = {
+    raw = {
         "@id": DATA,
         "@type": "CreativeWork",
-        "name": f"Data of the study: {about.name}",
-        "description": f"Not included. {about.description}",
-        "license": licence,
-        "size": size,
-        "citation": about.citation,
+        "name": f"Data of the study: {study['name']}",
+        "description": f"Not included. {study['description']}",
+        **data,
+        "citation": of.study.citation,
         "subjectOf": {"@id": DESCRIPTION} if any(part.path == DESCRIPTION for part in parts) else "",
     }
     judgements = {
@@ -158,7 +133,7 @@ def crate(of: Finished, parts: Iterable[Part]) -> bytes:
         "description": "Checked, with pseudonyms for people",
         "isBasedOn": {"@id": DATA},
         "hasPart": tables,
-        "license": licence,
+        "license": data["license"],
     }
     software = {
         "@id": PROJECT,
@@ -172,16 +147,16 @@ def crate(of: Finished, parts: Iterable[Part]) -> bytes:
         "runtimePlatform": f"Python {made.get('python')}",
         "softwareRequirements": {"@id": LOCK},
     }
-    author = {"@id": AUTHOR, "@type": "Person", "name": about.creator, "affiliation": about.affiliation}
+    person = {"@id": AUTHOR, "@type": "Person", "name": author.name, "affiliation": author.affiliation}
     top = {"@id": METADATA, "@type": "CreativeWork", "about": {"@id": "./"}, "conformsTo": {"@id": SPECIFICATION}}
     graph: list[Entity] = [
         top,
         root,
         *files,
-        data,
+        raw,
         *([judgements] if tables else []),
         software,
-        *([author] if about.creator else []),
+        *([person] if author.name else []),
     ]
     for address, name, on in (
         (CC_BY, "CC BY 4.0", "Creative Commons Attribution 4.0 International: text and figures"),
@@ -218,29 +193,27 @@ def _repository() -> str:
     return json.loads(path.read_text(encoding="utf-8")).get("codeRepository", "") if path.is_file() else ""
 
 
-def croissant(about: Described, parts: Iterable[Part], *, texts: bool) -> bytes:
+def croissant(of: Finished, parts: Iterable[Part], *, texts: bool) -> bytes:
     """The content of `croissant.json`, of the judgements in a bundle: its files, and of each table its columns.
 
     texts : they are with these, not stand-ins.
     """
+    (study, data), author = _facts(of), of.study.heds.completed_by
     tables = [part for part in parts if part.path.startswith(f"{FOLDER}/") and part.path.endswith(".csv")]
     tree: dict[str, Any] = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
-        "name": about.name,
-        "description": about.description,
+        **study,
+        **data,
         "conformsTo": _CONFORMS,
-        "version": f"{__version__}+{about.date.replace('-', '')}",
-        "datePublished": about.date,
-        "license": about.url or about.licence,
-        "citeAs": about.citation,
-        "creator": {"@type": "sc:Person", "name": about.creator} if about.creator else {},
-        "size": "; ".join(f"{what}: {n}" for what, n in about.counts.items()),
+        "version": f"{__version__}+{of.date.replace('-', '')}",
+        "citeAs": of.study.citation,
+        "creator": {"@type": "sc:Person", "name": author.name} if author.name else {},
         "distribution": [_file(part) for part in tables],
         "recordSet": [_table(part, texts) for part in tables],
     }
-    if about.creator and about.affiliation:
-        tree["creator"]["affiliation"] = {"@type": "sc:Organization", "name": about.affiliation}
+    if author.name and author.affiliation:
+        tree["creator"]["affiliation"] = {"@type": "sc:Organization", "name": author.affiliation}
     return json_bytes({k: v for k, v in tree.items() if v})
 
 

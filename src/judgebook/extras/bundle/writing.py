@@ -39,7 +39,7 @@ def command(
     shared = share(of, texts=texts) if judgements else None
     parts = contents.parts(of, shared)
     if shared:
-        content = metadata.croissant(metadata.described(of), parts, texts=texts)
+        content = metadata.croissant(of, parts, texts=texts)
         parts.append(Part(CROISSANT, content, "Description of the judgements (Croissant)"))
     parts = [Part(METADATA, metadata.crate(of, parts), ""), *parts]
     contents.refuse_private(of, parts, texts=texts)
