@@ -19,8 +19,7 @@ from typing import Any
 
 from judgebook import project
 from judgebook.errors import JudgebookError
-from judgebook.extras.cluster import on_worker
-from judgebook.extras.cluster.extra import LOCAL
+from judgebook.extras.cluster import LOCAL, on_worker
 from judgebook.pipeline import worker
 from judgebook.pipeline.surroundings import THREADS, installed
 from judgebook.study import store

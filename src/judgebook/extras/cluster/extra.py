@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable
 from concurrent.futures import Executor
 
+from judgebook.extras.cluster import LOCAL
 from judgebook.plugins import Extra, Workers
 
-#: number of workers that a run starts on this machine
-LOCAL = re.compile(r"local:([1-9][0-9]{0,2})")
 _REMOTE = re.compile(r"(?:dask|tcp|tls)://\S+")
 
 

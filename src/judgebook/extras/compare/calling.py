@@ -42,7 +42,7 @@ class ComparedStudies:
         """labels (a row per label: `verdict`, correlation `r` of the systems' means with its interval, pairs of systems
         in the same order), means, variation (CV*, in percent), pairs, settings that differ, and what is missing in one
         of them."""
-        from judgebook.extras.compare.page import FRAMES
+        from judgebook.extras.compare.views import FRAMES
 
         return {name: getattr(self.runs, name) for name in FRAMES}
 
@@ -55,7 +55,7 @@ class ComparedStudies:
         return {plot.name: plot.fig for plot in every}
 
     def __str__(self) -> str:
-        from judgebook.extras.compare.page import terminal
+        from judgebook.extras.compare.views import terminal
 
         return terminal(self.runs, self._names)
 

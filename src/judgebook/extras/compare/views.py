@@ -17,11 +17,14 @@ from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
 from judgebook.display.text import Phrases, interval, listing, number, span
 from judgebook.display.views import Plot, Prose, Table
 from judgebook.extras.compare.analysis import CLEARLY, LARGE, NOT, OPEN, RUNS, WEAKLY, Comparison
+from judgebook.study import escape
 
 _PHRASES = Phrases(__package__)
 VERDICTS = {CLEARLY: "Clearly", WEAKLY: "Weakly", NOT: "Not", OPEN: "Cannot be told"}
 #: panels of a figure; more go to the next. Systems that a legend can name
 PANELS, FEW = 8, 12
+#: frames of a comparison that are stored as CSV
+FRAMES = ("labels", "means", "variation", "pairs", "settings", "missing")
 _UNITS = {"person": "people", "dialogue": "dialogues", "pair": "pairs of dialogues"}
 
 
@@ -87,6 +90,43 @@ def rule(runs: Comparison) -> Prose:
     """The rule by which labels are graded."""
     facts = {"over": over(runs.labels), "large": LARGE, "confidence": runs.confidence}
     return Prose(_PHRASES.say("rule", **facts))
+
+
+def terminal(runs: Comparison, names: DisplayNames) -> str:
+    """The comparison as text: the answer, labels, the rule, what only one side has, which settings differ."""
+    lines = [_plain(answer(runs, names)), ""]
+    lines += ["Simulated data.", ""] if runs.a.study.simulated or runs.b.study.simulated else []
+    if not runs.identical:
+        cells = list(_lines(runs, names))
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines += ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in cells]
+        lines += [
+            f"A: {runs.a.title}; B: {runs.b.title}; CIs over {over(runs.labels)}; CV* in percent",
+            "",
+            _plain(rule(runs)),
+            "",
+        ]
+    only = missing(runs, names).frame
+    for (what, side), rows in only.groupby(["What", "In"], sort=False):
+        lines.append(f"not compared: {what.lower()} in {side}: {', '.join(rows['Name'])}")
+    if len(runs.settings):
+        lines.append(f"differ: {', '.join(runs.settings['what'].head(8))}" + (" …" if len(runs.settings) > 8 else ""))
+    return "\n".join(lines)
+
+
+def _lines(runs: Comparison, names: DisplayNames) -> Iterator[list[str]]:
+    """Cells of the table on the terminal."""
+    yield ["label", "reproduced", "r", "same order", "both/opposite", "only A/B", "CV*"]
+    for row in runs.labels.to_dict("records"):
+        cells = [label_name(row, names), VERDICTS[row["verdict"]].lower()]
+        cells += [interval(row["r"], row["r_low"], row["r_high"])]
+        cells += [f"{row['same']} of {row['pairs']}", f"{row['same_sign']}/{row['opposite']}"]
+        cells += [f"{row['only_a']}/{row['only_b']}", number(row["cv"], 1)]
+        yield cells
+
+
+def _plain(prose: Prose) -> str:
+    return escape.unmarked(prose.text)
 
 
 def grades(runs: Comparison, names: DisplayNames) -> Table:
