@@ -54,6 +54,8 @@ DOMINANT = 0.4
 BLOCKS = 0.95
 #: repeated dialogues below this share of a study change nothing
 REPEATED = 0.02
+#: share of an annotator's dialogues that may have the time of another: of whole sessions, all have
+SAME_TIME = 0.2
 _TEXT = 20
 #: shares of missing scores of two systems that differ by less could not change much
 MISSING = 0.05
@@ -320,7 +322,7 @@ def system_spellings(study: StudyFrames) -> PricedFacts:
 @check("repeated_rows", "sample", "labels", "order")
 def repeated(part: Evaluation) -> PricedFacts:
     """Dialogues that occur twice under two ids, by their texts or by their scores; and copied rows."""
-    groups = _by_texts(part) or _by_scores(part)
+    groups = _by_texts(part) or _by_times(part) or _by_scores(part)
     if not groups and not part.known and (part.rows["annotator_kind"] == "human").all():
         groups = _by_position(part)
     if not groups:
@@ -355,15 +357,34 @@ def _copies(part: Evaluation, again: list[str], judged: int, by: str) -> dict[st
     return {"by": by, "n": len(again), "of": judged, "share": len(again) / judged, "gone": gone}
 
 
+def _by_times(part: Evaluation) -> dict[str, Any] | None:
+    """Dialogues of one system with the same scores by the same annotators at the very same times, where an annotator's
+    times usually tell dialogues apart."""
+    rows = part.rated
+    if rows.empty or rows["completed_at"].isna().any():
+        return None
+    time = rows["completed_at"].groupby([rows["annotator"], rows["dialogue"]]).first().reset_index()
+    if time.duplicated(["annotator", "completed_at"]).mean() > SAME_TIME:
+        return None
+    vector = _vectors(rows, "completed_at")
+    frame = pd.DataFrame({"vector": vector, "system": rows.groupby("dialogue")["system"].first()})
+    return _copies(part, list(frame.index[frame.duplicated()]), len(frame), "times")
+
+
+def _vectors(rows: Annotations, *more: str) -> pd.Series:
+    """Dialogue -> who gave which scores on which turns, and `more` of each score."""
+    turn = rows["turn"].astype("Float64").fillna(-1).astype(float)
+    entry = list(zip(rows["annotator"], rows["label"], turn, rows["score"], *(rows[c] for c in more), strict=True))
+    return pd.Series(entry, rows.index).groupby(rows["dialogue"]).agg(lambda s: tuple(sorted(s)))
+
+
 def _by_scores(part: Evaluation) -> dict[str, Any] | None:
     """Dialogues of one system with the very same scores, far more than among dialogues of two systems."""
     rows = part.rated
     per = rows.groupby("dialogue").size()
     if rows["system"].nunique() < 2 or per.median() < 4:
         return None
-    turn = rows["turn"].astype("Float64").fillna(-1).astype(float)
-    entry = list(zip(rows["annotator"], rows["label"], turn, rows["score"], strict=True))
-    vector = pd.Series(entry, rows.index).groupby(rows["dialogue"]).agg(lambda s: tuple(sorted(s)))
+    vector = _vectors(rows)
     scores = rows.groupby("dialogue")["score"]
     varied = scores.min() < scores.max()  # straight lines are alike without being copies
     system = rows.groupby("dialogue")["system"].first()
