@@ -256,9 +256,9 @@ def copied(part: Evaluation) -> PricedFacts:
         return
     one, other, n, differs, usual = pairs[0]
     facts = {"annotator": one, "annotator_b": other, "n": n, "differs": differs, "usual": usual, "copies": len(pairs)}
-    facts["annotators"] = part.rows["annotator"].nunique()
+    facts["annotators"] = n_annotators = part.rows["annotator"].nunique()
     # the two count as one of so few: agreement is overstated, and so is the number of annotators
-    yield part.left_out(part.rows["annotator"] == other, 3 / facts["annotators"], facts)
+    yield part.left_out(part.rows["annotator"] == other, 3 / n_annotators, facts)
 
 
 @check("constant_annotator", "labels", "judges", "order")
