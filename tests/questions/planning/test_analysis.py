@@ -36,14 +36,18 @@ def pilot_of(*kinds, **shape):
     return conform(pd.concat(frames, ignore_index=True), ANNOTATIONS)
 
 
-def planned(study, frame, **options):
-    """Planning input, options, results, names, facts."""
-    margins = by_label(options.pop("margin", {}), study.label_list())
-    chosen, names = Planning(**QUICK | options), display_names(study, frame)
+def material_of(study, frame, named="abcd", margin=None, **options):
     none = pd.DataFrame(columns=list(WORK_UNITS))
-    given = {"systems": ["a", "b"], "hourly_rate": 12.0, "seed": 1}
-    data = pilot_study.planning_input(frame, none, study.label_list(), chosen, margins, **given)
-    results = analysis.analyse(data, chosen, confidence=0.95, seed=1)
+    chosen = Planning(**QUICK | options)
+    given = {"systems": list(named), "hourly_rate": 12.0, "seed": 1}
+    margins = by_label(margin or {}, study.label_list())
+    return pilot_study.planning_input(frame, none, study.label_list(), chosen, margins, **given)
+
+
+def planned(study, frame, margin=None, **options):
+    """Planning input, options, results, names, facts."""
+    data, chosen = material_of(study, frame, "ab", margin, **options), Planning(**QUICK | options)
+    results, names = analysis.analyse(data, chosen, confidence=0.95, seed=1), display_names(study, frame)
     return data, chosen, results, names, findings.facts(results, data, names, chosen)
 
 
@@ -161,14 +165,6 @@ def test_a_judgement_takes_what_it_took_the_group_that_is_planned_from(study):
     assert prices == Prices(8.0, 4.0, 12.0)
     stated = Planning(minutes_per_judgement={"dialogue_likert": 2.0}, minutes_per_dialogue=0.0)
     assert pilot_study._prices(frame, work, stated, 12.0) == {"dialogue_likert": Prices(0.0, 2.0, 12.0)}
-
-
-def material_of(study, frame, named="abcd", margin=None, **options):
-    none = pd.DataFrame(columns=list(WORK_UNITS))
-    chosen = Planning(**QUICK | options)
-    given = {"systems": list(named), "hourly_rate": 12.0, "seed": 1}
-    margins = by_label(margin or {}, study.label_list())
-    return pilot_study.planning_input(frame, none, study.label_list(), chosen, margins, **given)
 
 
 def test_systems_that_only_ever_come_second_count(study):

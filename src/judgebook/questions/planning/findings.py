@@ -44,26 +44,25 @@ def findings(
     with_model = teams(results, names)
     said = [_PHRASES.say("team", t=t, currency=currency, least=options.least_gain) for t in with_model[:1]]
     beside = any(t["helps"] for t in with_model)
-    stated = {"budget": options.budget, "effect": options.effect, "most": MOST, "every": len(data.pilots)}
-    common = {"power": options.power, "currency": currency, "n_systems": data.n_systems}
+    shared = {key: known[key] for key in ("methods", "lost", "too_wide", "assumed", "others")}
+    shared |= {"most": MOST, "every": len(data.pilots)}
     headline = _PHRASES.say(
-        "headline", **{key: known[key] for key in ("methods", "lost", "too_wide", "assumed", "others")},
-        **common, **stated, beside=beside,
+        "headline", **shared, power=options.power, currency=currency, n_systems=data.n_systems, budget=options.budget,
+        effect=options.effect, beside=beside,
     )  # fmt: skip
-    first, _, more = headline.partition("\n")
-    paragraphs = [*said, first, more.strip()] if beside else [first, *said, more.strip()]
+    first, _, rest = headline.partition("\n")
+    paragraphs = [*said, first, rest.strip()] if beside else [first, *said, rest.strip()]
     yield Prose("\n\n".join(paragraph for paragraph in paragraphs if paragraph) if said else headline)
     judges = dict.fromkeys(j.judge for j in data.judged)
     unpriced = [j for j in judges if j not in data.judge_costs and "*" not in data.judge_costs]
     yield Prose(_PHRASES.say("unpriced", judges=[names.name("metric", j) for j in unpriced]))
     if with_model:
         yield Prose(_PHRASES.say("next_items", n=n_next, judge=with_model[0]["judge"]))
-    used = ("methods", "lost", "too_wide", "assumed", "left_out", "once", "others")
     kinds = (("corpus", data.corpus, data.several[0]), ("group", data.group, data.several[1]))
     basis = [names.name(kind, value) for kind, value, several in kinds if several > 1]
-    settings = {"unit": data.blocks, "met": data.met, "paired": data.paired, "annotators": data.annotators}
-    yield Prose(_PHRASES.say("basis", **{key: known[key] for key in used}, **settings, basis=basis, **{
-        key: stated[key] for key in ("most", "every")}))  # fmt: skip
+    more = {"unit": data.blocks, "met": data.met, "paired": data.paired, "annotators": data.annotators}
+    more |= {"left_out": known["left_out"], "once": known["once"], "basis": basis}
+    yield Prose(_PHRASES.say("basis", **shared, **more))
     rate = next((prices.hourly_rate for prices in data.prices.values() if prices), None)
     yield Prose(_PHRASES.say("costs", times=_times(data, names), currency=currency, rate=rate, paid=paid))
     yield Prose(_PHRASES.say("looks", looks=LOOKS))
@@ -191,9 +190,3 @@ def _design(rows: pd.DataFrame, n: str, each: str) -> dict[str, int]:
         return {}
     design = {n: int(by.at["people", "estimate"]), each: int(by.at["people", "annotators_per_dialogue"])}
     return design | ({"pool": int(by.at["model", "estimate"])} if "model" in by.index else {})
-
-
-def unpriced(data: PlanningInput) -> list[str]:
-    """Models of the pilot whose cost is not stated."""
-    judges = dict.fromkeys(j.judge for j in data.judged)
-    return [j for j in judges if j not in data.judge_costs and "*" not in data.judge_costs]
