@@ -8,7 +8,7 @@ import pandas as pd
 
 from compendium.atlas import tables
 from compendium.atlas.declared import About
-from judgebook.questions.planning.assumed.forms import points
+from judgebook.questions.planning.assumed import points
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.schema import CELL, ITEM, Annotations
 from judgebook.summary.evidence import Evidence, parts

@@ -10,7 +10,7 @@ import pandas as pd
 
 from compendium.atlas import declared
 from compendium.atlas.standing.words import FEWEST
-from judgebook.questions.planning.assumed.alike import form, once
+from judgebook.questions.planning.assumed import form, once
 from judgebook.study.labels import Label
 
 _KEYS = ["study", "corpus", "group", "method", "label"]

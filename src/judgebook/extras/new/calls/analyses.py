@@ -44,7 +44,7 @@ _RANK = _Notebook(
 )
 _PLAN = _Notebook(
     "14_planning",
-    ("planned_difference", "plan_dialogues", "plan_cost", "plan_detectable", "plan_reliability"),
+    ("planned_difference", "plan_dialogues", "plan_cost", "plan_detectable"),
     ("designs",),
 )
 
@@ -219,7 +219,7 @@ def plan(
     -------
     Analysis : `questions` and `confidence` as of `agreement`. `estimates` has a row for each estimate:
         `statistic` (planned_difference and plan_detectable, in points; plan_dialogues, per system; plan_cost, in hours
-        or money; plan_reliability), `label`, the design (`annotators_per_dialogue`, `annotators`), `aim` (cheapest,
+        or money), `label`, the design (`annotators_per_dialogue`, `annotators`), `aim` (cheapest,
         separate, budget; missing: a design that is considered), `estimate`.
 
     Raises

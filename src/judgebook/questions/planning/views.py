@@ -1,4 +1,4 @@
-"""Figures of notebook 14."""
+"""Views of notebook 14: the map of designs, the table of them, and boundaries for early looks."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from judgebook.display import captions
 from judgebook.display.names import MARKERS, NEUTRAL, DisplayNames
 from judgebook.display.style import PAGE, handle, legend_of, panel, subplots, tips
 from judgebook.display.text import Phrases, number, percent, plural, span
-from judgebook.display.views import Plot
+from judgebook.display.views import Plot, Table
 from judgebook.study.results import Results
 
 #: labels in the figure
@@ -21,6 +21,9 @@ MOST = 6
 _PHRASES = Phrases(__package__)
 _DESIGN = ["n_dialogues", "annotators_per_dialogue"]
 _WANTED: dict[str, Any] = {"color": "#666666", "linewidth": 0.9, "linestyle": (0, (4, 2))}
+_CASE = ["method", "label"]
+#: what a design is for
+AIMS = {"cheapest": "cheapest", "separate": "first from second", "budget": "within the budget"}
 
 
 def maps(results: Results, names: DisplayNames, *, currency: str) -> Iterator[Plot]:
@@ -116,12 +119,50 @@ def _panel(ax: Axes, rows: pd.DataFrame, wanted: float, names: DisplayNames, cur
         axis.set_major_formatter(plain)
         axis.set_minor_formatter(NullFormatter())
     ax.set_xlabel("Hours of work" if timed else "Dialogues per system")
-    if timed:
-        rate = float((rows["money"] / rows["hours"]).iloc[0])
-        top = ax.secondary_xaxis("top", functions=(lambda h: h * rate, lambda money: money / rate))
-        top.xaxis.set_major_locator(LogLocator(subs=steps[0]))
-        top.xaxis.set_major_formatter(plain)
-        top.xaxis.set_minor_locator(NullLocator())
-        top.tick_params(labelsize=6)
-        top.set_xlabel(currency, fontsize=7)
     ax.grid(alpha=0.4)
+
+
+def designs(results: Results, names: DisplayNames, *, currency: str) -> Table:
+    """The cheapest design that finds the difference worth finding, and what the budget buys, label by label."""
+    wanted = results["planned_difference"].set_index(_CASE)["estimate"]
+    rows = names.sort(results["plan_dialogues"])
+    keys, separate = [*_CASE, "aim"], rows["aim"] == "separate"
+    of_label = wanted.reindex(pd.MultiIndex.from_frame(rows[_CASE])).to_numpy()
+    out = rows[keys].assign(**{"Worth finding": of_label})
+    out["Worth finding"] = out["Worth finding"].mask(separate)
+    out["Dialogues per system"] = rows["estimate"].astype("Int64")
+    for column, title in {"annotators_per_dialogue": "Annotators each", "annotators": "Annotators"}.items():
+        out[title] = rows.get(column, pd.Series(pd.NA, rows.index)).astype("Int64")
+    index = pd.MultiIndex.from_frame(rows[keys])
+    found = results["plan_detectable"].dropna(subset="aim").set_index(keys)["estimate"]
+    out["Difference found"] = found.reindex(index).to_numpy()
+    cost = results["plan_cost"]
+    if len(cost) and cost["aim"].notna().any():
+        for resource, heading in {"hours": "Hours", "money": currency}.items():
+            costs = cost[(cost["resource"] == resource) & cost["aim"].notna()].set_index(keys)["estimate"]
+            out[heading] = costs.reindex(index).round().to_numpy()
+    out["aim"] = out["aim"].map(AIMS)
+    if len(set(out["aim"])) == 1:
+        out = out.drop(columns="aim")
+    caption = "The design that finds the difference worth finding with the least work"
+    if separate.any():
+        caption += "; the one that tells the first system from the second, if they differ as in this study"
+    if (rows["aim"] == "budget").any():
+        caption += "; and the one within the budget that finds the smallest difference"
+    caption += ". Differences are in units of the label."
+    notes = rows.loc[rows["estimate"].isna(), "note"].dropna().unique() if "note" in rows else []
+    none = f"There is no such design: {'; or '.join(notes)}." if len(notes) else ""
+    why = dict.fromkeys(out.columns, none) | {"Worth finding": "As far apart as in this study."}
+    why["Annotators"] = f"Who judged is not known. {none}".strip()
+    why |= dict.fromkeys(("Hours", currency), f"The time per judgement is unknown. {none}".strip())
+    return Table(names.named(out.rename(columns={"aim": "Design"})), "designs", caption, {"Hours": 0, currency: 0}, why)
+
+
+def boundaries(results: Results) -> Table:
+    """z boundaries and p-values at each look."""
+    rows = results["sequential_boundary"]
+    wide = pd.DataFrame({"Share of the dialogues": [percent(float(s)) for s in rows["share"]]})
+    wide["z"], wide["p"] = rows["estimate"].round(3).to_numpy(), rows["p_value"].to_numpy()
+    caption = "O’Brien–Fleming boundaries. A look is significant if |z| exceeds the boundary or, equivalently, if the"
+    caption += " two-sided p-value is below the one given."
+    return Table(wide, "boundaries", caption, {"p": 6, "z": 3})

@@ -1,4 +1,5 @@
-"""Designs from public studies like the one that is planned (`data/atlas`).
+"""Designs where no study is the pilot: from what somebody says of how scores vary, or from public studies like the one
+that is planned (`data/atlas`); and what `plan` prints of them.
 
 What a plan rests on is one number: the variance of a dialogue's value among the dialogues of a system, relative to the
 squared width of the scale. Its logarithm is taken to vary normally between studies, and between the labels of a study;
@@ -10,14 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from judgebook.model.designs import chance, fewest
-from judgebook.questions.planning.assumed import forms
+from judgebook.display.text import Phrases, plural
+from judgebook.model.designs import MOST, chance, fewest
+from judgebook.study import escape
+from judgebook.study.labels import Label
 
+#: points of a scale up to which it is one of points; longer ones are used like sliders
+MOST_POINTS = 11
 #: studies, at least, that a plan may rest on
 FEWEST = 5
 #: quantiles of what the next study may be like
@@ -26,12 +33,38 @@ _QUANTILES = (np.arange(100) + 0.5) / 100
 _SHARED = ("variance_session", "variance_dialogue")
 _ALONE = ("variance_annotator", "variance_annotator_of_system", "variance_residual")
 _KEYS = ["study", "corpus", "group", "method", "label"]
+#: agreements that are gone through where none is stated, and annotators per dialogue
+AGREEMENTS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+PER_DIALOGUE = (1, 2, 3)
+_PHRASES = Phrases(__package__)
+WIDTH = 100
+#: scales of which there is one
+_ENDS = {"comparative": (-1.0, 1.0), "binary": (0.0, 1.0)}
+
+
+def points(label: Label) -> int | None:
+    """Points of a label's scale; None where there are more than MOST_POINTS, or it has none."""
+    low, high = label.scale
+    in_points = label.integer and label.level != "sets" and high - low < MOST_POINTS
+    return int(high - low) + 1 if in_points else None
+
+
+def form_of(level: str, points: float | None, unit: str) -> str:
+    """`comparative`, `binary`, `likert` (3 to 11 points) or `slider`; empty for names without order, and for counts and
+    magnitudes, whose width is not that of a scale. points : of the scale, None or NaN where it is continuous."""
+    if unit == "pair":
+        return "comparative"
+    if points == 2:
+        return "binary"
+    if level not in ("ordinal", "interval"):
+        return ""
+    return "likert" if points is not None and points <= MOST_POINTS else "slider"
 
 
 def form(labels: pd.DataFrame) -> pd.Series:
-    """`forms.form` of labels of the atlas; missing where there is none."""
+    """`form_of` of labels of the atlas; missing where there is none."""
     columns = (labels[name] for name in ("level", "points", "unit"))
-    found = [forms.form(*row) or pd.NA for row in zip(*columns, strict=True)]
+    found = [form_of(*row) or pd.NA for row in zip(*columns, strict=True)]
     return pd.Series(found, labels.index, dtype="string")
 
 
@@ -221,3 +254,169 @@ def mean_power(spreads: np.ndarray, n: int, difference: float, pairwise: bool = 
     """Power of n dialogues per system (comparisons per pair), a mean over standard deviations of their values."""
     se = spreads * np.sqrt((1 if pairwise else 2) / n)
     return float(np.mean(chance(difference, se, n - 1 if pairwise else systems * (n - 1), systems)))
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What is needed.
+
+    agreements : of the rows. per_dialogue : annotators, of the columns. dialogues : rows of columns, per system; None
+    where no number of dialogues is enough.
+    """
+
+    agreements: Sequence[float]
+    per_dialogue: Sequence[int]
+    dialogues: list[list[int | None]]
+
+
+def sizes(
+    difference: float,
+    *,
+    sd: float | None = None,
+    rate: float | None = None,
+    agreement: float | None = None,
+    annotators: int | None = None,
+    systems: int = 2,
+    power: float = 0.8,
+) -> Sizes:
+    """Dialogues per system that find `difference` with probability `power`, of all pairs of systems at once, by
+    agreement and annotators per dialogue: those that are stated, else several.
+
+    sd : standard deviation of one annotator's scores of dialogues of a system. rate : instead of it, the share of
+    dialogues of the first system that one annotator marks. agreement : correlation of the scores that two annotators
+    give to the same dialogues of a system.
+    """
+    per_dialogue = PER_DIALOGUE if annotators is None else (annotators,)
+    agreements = (1.0,) if max(per_dialogue) == 1 else AGREEMENTS
+    agreements = agreements if agreement is None else (agreement,)
+    of_two = 2 * (sd or 0.0) ** 2 if rate is None else sum(p * (1 - p) for p in (rate, rate + difference))
+
+    def needed(together: float, each: int) -> int | None:
+        of_values = of_two * (together + (1 - together) / each)
+        return fewest(lambda n: bool(chance(difference, sqrt(of_values / n), systems * (n - 1), systems) >= power))
+
+    return Sizes(agreements, per_dialogue, [[needed(r, m) for m in per_dialogue] for r in agreements])
+
+
+def stated(
+    difference: float,
+    *,
+    sd: float | None = None,
+    rate: float | None = None,
+    agreement: float | None = None,
+    annotators: int | None = None,
+    systems: int = 2,
+    power: float = 0.8,
+) -> str:
+    """The sizes of a study of which the user says how scores vary."""
+    given = {"sd": sd, "rate": rate, "agreement": agreement}
+    needed = sizes(difference, **given, annotators=annotators, systems=systems, power=power)
+    text = _PHRASES.say(
+        "sized", difference=difference, power=power, systems=systems, **given, per_dialogue=needed.per_dialogue,
+        table="TABLE",
+    )  # fmt: skip
+    return _filled(text, _table(needed))
+
+
+def like(
+    labels: pd.DataFrame,
+    values: pd.DataFrame,
+    asked: Sequence[str],
+    difference: float,
+    scale: tuple[float, float] | None = None,
+    *,
+    annotators: int | None = None,
+    systems: int = 2,
+    power: float = 0.8,
+    pilot: int = 20,
+) -> str:
+    """The sizes of a study whose label is like those of public studies that have the words `asked`.
+
+    labels, values : of the atlas. scale : its lowest and highest score, where several are usual. pilot : dialogues of
+    each system.
+
+    Raises ValueError for a word that no label has, and where fewer than `FEWEST` studies are like it, even
+    without what the label is about and who judged.
+    """
+    each = PER_DIALOGUE if annotators is None else (annotators,)
+    kept = _chosen(labels, values, asked, max(each))
+    chosen = comparable(labels, kept)
+    scale = _scale(form(chosen), scale)
+    pairwise = bool((form(chosen) == "comparative").all())
+    of_form = labels[form(labels).isin(form(chosen))]
+    unit = "pair" if pairwise else "dialogue"
+    relative = difference / (scale[1] - scale[0])
+    if relative >= 1:
+        raise ValueError(f"expected a difference below the width of the scale, {scale[0]:g} to {scale[1]:g}")
+    rows = [[f"people a {unit}", f"{unit}s", "80% need", f"after a pilot of {pilot}"]]
+    for m in each:
+        rows_of = (log_variances(part, values, m) for part in (chosen, of_form))
+        known = reference(*rows_of)
+        now, then = (
+            likely(one, relative, m, pairwise=pairwise, systems=systems, wanted=power)
+            for one in (known, known.after(pilot, pairwise))
+        )
+        rows.append([str(m), _count(now.dialogues), _range(now), _range(then)])
+    used = log_variances(chosen, values, max(each))
+    text = _PHRASES.say(
+        "like", difference=difference, power=power, systems=systems, asked=kept,
+        without=[word for word in asked if word not in kept],
+        n_labels=len(used), studies=sorted(used["study"].unique()), table="TABLE", pilot=pilot,
+        pairwise=pairwise,
+    )  # fmt: skip
+    return _filled(text, _columns(rows))
+
+
+def _scale(forms: pd.Series, stated: tuple[float, float] | None) -> tuple[float, float]:
+    """Of labels of these forms; ValueError where it has to be stated, and where another is."""
+    several = sorted(set(forms))
+    (one,) = several if len(several) == 1 else ("",)
+    ends = _ENDS.get(one)
+    if ends and stated not in (ends, None):
+        raise ValueError(f"{one} labels are from {ends[0]:g} to {ends[1]:g}: leave out --scale")
+    if not one:
+        raise ValueError(f"expected one form of label among the words, found {', '.join(several)}")
+    if found := ends or stated:
+        return found
+    raise ValueError("expected the scale that the difference is on, as in --scale 1:5")
+
+
+def _chosen(labels: pd.DataFrame, values: pd.DataFrame, asked: Sequence[str], annotators: int) -> list[str]:
+    """The words that enough studies have; ValueError for an unknown word, and where too few have any."""
+    known = words(labels).values()
+    for word in asked:
+        if not any(word in choices for choices in known):
+            raise ValueError(f"{word!r}: expected one of {'; '.join(', '.join(choices) for choices in known)}")
+    if not (kept := nearest(labels, values, asked, annotators)):
+        raise ValueError(f"fewer than {FEWEST} public studies are like {','.join(asked) or 'nothing'}")
+    return kept
+
+
+def _count(n: int | None) -> str:
+    return f"> {MOST:,}" if n is None else f"{n:,}"
+
+
+def _range(found: Likely) -> str:
+    return f"{_count(found.low)} to {_count(found.high)}"
+
+
+def _table(needed: Sizes) -> list[str]:
+    """Lines: a row for each agreement, a column for each number of people."""
+    names = {0.0: "none (0)", 1.0: "complete (1)"}
+    several = len(needed.agreements) > 1
+    rows = [["agreement"] * several + [f"{plural(m, 'person', 'people')} a dialogue" for m in needed.per_dialogue]]
+    for agreement, row in zip(needed.agreements, needed.dialogues, strict=True):
+        rows.append([names.get(agreement, f"{agreement:g}")] * several + [_count(n) for n in row])
+    return _columns(rows)
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  " + "   ".join(cell.rjust(w) for cell, w in zip(row, wide, strict=True)) for row in rows]
+
+
+def _filled(text: str, table: Sequence[str]) -> str:
+    """Paragraphs at the width of a terminal, with the table in its place."""
+    return "\n\n".join(
+        "\n".join(table) if p == "TABLE" else fill(escape.unmarked(p), WIDTH) for p in text.split("\n\n")
+    )
