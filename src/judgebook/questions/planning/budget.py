@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from judgebook.questions.judges.assisted import ASSISTED, HUMAN
+from judgebook.questions.judges.prediction_powered import ASSISTED, HUMAN
 from judgebook.questions.planning.judged import Judged
 from judgebook.questions.planning.pilot_study import Pilot, PlanningInput
 from judgebook.questions.planning.question import Planning

@@ -12,7 +12,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.tables import intervals
 from judgebook.display.text import Phrases, span
 from judgebook.display.views import Table
-from judgebook.questions.judges.assisted import ASSISTED, HUMAN
+from judgebook.questions.judges.prediction_powered import ASSISTED, HUMAN
 from judgebook.questions.planning.pilot_study import PlanningInput
 from judgebook.study.results import Results, where
 

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgebook.questions.judges.assisted import by_people, sums, sums_of
 from judgebook.questions.judges.choices import choices
 from judgebook.questions.judges.items import ITEM, LABEL
-from judgebook.questions.judges.prediction_powered import Sums, explained
+from judgebook.questions.judges.prediction_powered import Sums, by_people, explained, sums, sums_of
 from judgebook.statistics.intervals import Interval, Sampling
 from judgebook.statistics.resampling import replicate_sums
 from judgebook.study.labels import Label
