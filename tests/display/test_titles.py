@@ -15,7 +15,7 @@ from judgebook.questions.metrics import figures as metrics
 from judgebook.questions.moderation import figures as moderation
 from judgebook.questions.performance import leaderboard
 from judgebook.questions.performance.leaderboard import Order
-from judgebook.questions.quality_control import figures as quality_control
+from judgebook.questions.quality_control import views as quality_control
 from judgebook.questions.sensitivity import figures as sensitivity
 from judgebook.questions.techniques import figures as techniques
 

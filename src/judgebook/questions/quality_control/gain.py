@@ -41,17 +41,15 @@ def gain(
         if not t.people:
             continue  # nobody has scores: all ratings of each worker are equal
         yield gains(t, members(c, t, "passed"), confidence).assign(**keys)
-        for name in ("all", "passed", "failed"):
+        for name in ("all", "passed"):
             r = pd.DataFrame(_pairs(t.corpora)).assign(estimate=r_of(t, members(c, t, name)), workers=name, **keys)
             yield r.assign(statistic="replication_r", interval="point", among=SYSTEMS, n=len(t.systems))
-        for name in ("passed", "failed"):
-            chosen, rng = members(c, t, name), generator(seed, "random workers", name, scores)
-            sizes = dict(zip(t.corpora, chosen.sum(axis=0).tolist(), strict=True))
-            draws = replication.random_subsets(t, sizes, rng=rng, n_draws=n_draws)
-            random, share = against_random(r_of(t, chosen), draws, t.corpora, confidence)
-            over = "all" if scores == "z" else None
-            yield random.assign(workers=f"random as {name}", standardised=over, **keys)
-            shares.append(share.assign(workers=name, **keys))
+        chosen, rng = members(c, t, "passed"), generator(seed, "random workers", "passed", scores)
+        sizes = dict(zip(t.corpora, chosen.sum(axis=0).tolist(), strict=True))
+        draws = replication.random_subsets(t, sizes, rng=rng, n_draws=n_draws)
+        random, share = against_random(r_of(t, chosen), draws, t.corpora, confidence)
+        yield random.assign(workers="random as passed", standardised="all" if scores == "z" else None, **keys)
+        shares.append(share.assign(workers="passed", **keys))
     if shares:
         yield adjust_rows(pd.concat(shares, ignore_index=True), ["workers"], "pairs of runs and kinds of scores")
 
