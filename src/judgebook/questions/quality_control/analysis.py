@@ -57,10 +57,9 @@ def analyse(
     """
     confidence = sampling.confidence
     rows = resampled(crowd, sampling)
-    # means of sets other than `passed` have none, and gaps only serve `concordances`
-    stored = [part[["statistic", *(c for c in columns(s) if c in part)]] for s, part in rows.groupby("statistic")]
+    stored = rows[rows["statistic"] != "system_gap"].groupby("statistic")
     return collect(
-        *(part for part in stored if part["statistic"].iloc[0] != "system_gap"),
+        *(part[["statistic", *(c for c in columns(s) if c in part)]] for s, part in stored),
         *gain.gain(crowd, RAW_AND_Z, seed=permute_seed, confidence=confidence),
         effects_of(crowd, confidence),
         concordances(rows, crowd.options.levels),

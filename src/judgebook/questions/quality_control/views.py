@@ -299,7 +299,7 @@ def numbers(results: Results, crowd: Crowd) -> Table | None:
     for of in ("workers", "dialogues"):
         rate = results.select("pass_rate", of=of, list=None).assign(workers="passed").set_index(key)
         out[f"{of.capitalize()} passed"] = cells.percents(rate["estimate"], 1)
-    time = results.select("minutes_per_dialogue", list=None)
+    time = results["minutes_per_dialogue"]
     out["Minutes per dialogue"] = tables.intervals(time.set_index(key), 1)
     caption = "Before and after quality control; CI of minutes over workers. “All” includes workers without answers."
     why = {"Minutes per dialogue": "Not timed, or no worker."}
@@ -368,7 +368,7 @@ def thresholds(results: Results, crowd: Crowd) -> Table:
 
 def opinions(results: Results, crowd: Crowd) -> Table:
     """Share of each opinion on the topic."""
-    rows = results.select("opinion_share", list=None)
+    rows = results["opinion_share"]
     titles = {o: o.capitalize() for o in rows["opinion"].unique()}
     wide = tables.pivot(rows.assign(estimate=100 * rows["estimate"]), ["corpus", "workers"], "opinion", titles)
     return Table(_by_run(wide, crowd), "opinions", "Opinions of workers on the topic of a dialogue (%).", 1)
@@ -376,7 +376,7 @@ def opinions(results: Results, crowd: Crowd) -> Table:
 
 def lengths(results: Results, crowd: Crowd) -> Table:
     """Median words and characters of inputs and conversations."""
-    rows = results.select("median_length", list=None)
+    rows = results["median_length"]
     rows = rows.assign(what=rows["unit"].str.capitalize() + " per " + rows["of"])
     wide = tables.pivot(rows, ["corpus", "workers"], "what", {w: w for w in rows["what"].unique()})
     return Table(_by_run(wide, crowd), "lengths", "Median lengths; conversations: only what the person wrote.", 1)
