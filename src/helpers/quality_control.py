@@ -1,7 +1,5 @@
 """Notebook 10: which workers can be trusted, and do results replicate?"""
 
-from functools import cached_property
-
 import pandas as pd
 
 from judgebook.display.names import display_names
@@ -21,11 +19,8 @@ if has_package("compendium"):
 class Page(NotebookPage):
     def __init__(self, study: str, run_id: str | None, *, n_resamples: int | None, seed: int | None) -> None:
         super().__init__("10_quality_control", study, run_id, n_resamples=n_resamples, seed=seed)
-        annotations, facts, control = (
-            self.run.read("annotations"),
-            self.run.read("dialogue_facts"),
-            self.study.control_system,
-        )
+        annotations, facts = self.run.read("annotations"), self.run.read("dialogue_facts")
+        control = self.study.control_system
         self.names = best_first(display_names(self.study, annotations), self.run)
         self.people = crowd(
             worker_tests.ratings(annotations, self.labels, control),
@@ -53,13 +48,6 @@ class Page(NotebookPage):
             sampling=self.sampling,
         )
         self.run.save_results(self.results)
-
-    @cached_property
-    def cells(self) -> pd.DataFrame:
-        """Printed numbers with ours and a verdict."""
-        found = verdicts.compared(self.results, self.run.key, self.run.notebook)
-        self.run.frame(found.drop(columns=["entry", "ci_low", "ci_high"]), "cells")
-        return found
 
     def p_values(self, workers: pd.DataFrame, alpha: float) -> Plot:
         """Distribution of workers' p-values. workers : corpus, p, passed. alpha : the threshold."""
@@ -123,5 +111,7 @@ class Page(NotebookPage):
 
     def paper(self) -> Section:
         if has_package("compendium"):
-            yield of_paper.tables(self.cells, self.names)
+            found = verdicts.compared(self.results, self.run.key, self.run.notebook)
+            self.run.frame(found.drop(columns=["entry", "ci_low", "ci_high"]), "cells")
+            yield of_paper.tables(found, self.names)
         yield findings.lists(self.people)
