@@ -9,7 +9,7 @@ import pytest
 from fixtures.notebook_cells import as_published
 from scipy import stats
 
-from judgebook.questions.quality_control import analysis, gain, replication
+from judgebook.questions.quality_control import analysis, replication
 from judgebook.questions.quality_control import crowd as crowds
 from judgebook.questions.quality_control.question import QualityControl
 from judgebook.questions.quality_control.worker_tests import WORKER, dialogue_means, rank_sum
@@ -218,7 +218,7 @@ def test_ratings_that_never_vary_have_no_standard_scores(told):
         control="qc",
         systems=SYSTEMS,
     )
-    results = collect(*gain.gain(same, analysis.RAW_AND_Z, seed=1, confidence=0.95, n_draws=5))
+    results = collect(*replication.gain(same, analysis.RAW_AND_Z, seed=1, confidence=0.95, n_draws=5))
     assert results.select("replication_r", interval="point", scores="z").empty
     found = published(same, judged.assign(score=50.0), labels, study)
     assert (len(found["mean_z"]), len(found["system_test"])) == (0, 0)
@@ -235,7 +235,7 @@ def test_resampled_rows_are_the_correlation_and_the_means(crowd):
 
 
 def test_random_sets_are_those_drawn(crowd):
-    found = collect(*gain.gain(crowd, analysis.RAW_AND_Z, seed=3, confidence=0.9, n_draws=150))
+    found = collect(*replication.gain(crowd, analysis.RAW_AND_Z, seed=3, confidence=0.9, n_draws=150))
     t = replication.tally(crowd.scores, "score", crowd.corpora, SYSTEMS)
     sizes = crowd.workers[crowd.workers["passed"]].groupby("corpus").size().to_dict()
     drawn = replication.random_subsets(t, sizes, rng=generator(3, "random workers", "passed", "raw"), n_draws=150)

@@ -6,7 +6,7 @@ import pytest
 import statsmodels.formula.api as smf
 from scipy import stats
 
-from judgebook.questions.quality_control import effects, gain
+from judgebook.questions.quality_control import effects, replication
 from judgebook.questions.quality_control.replication import OVERALL, Tally
 from judgebook.study.results import where
 
@@ -146,7 +146,7 @@ def test_intervals_of_gains_cover_the_gain_to_expect():
     for _ in range(150):
         t = world(rng)
         passed = (t.count.sum(axis=(2, 3)) > 0) & (rng.random(len(t.people)) < 0.6)[:, None]
-        rows.append(gain.gains(t, passed)[["estimate", "ci_low", "ci_high"]].to_numpy(float))
+        rows.append(replication.gains(t, passed)[["estimate", "ci_low", "ci_high"]].to_numpy(float))
     estimate, low, high = np.moveaxis(np.array(rows), 2, 0)
     truth = estimate.mean(axis=0)
     assert truth.max() < 0  # fewer people, and no better ones
@@ -155,18 +155,18 @@ def test_intervals_of_gains_cover_the_gain_to_expect():
 
 def test_nobody_who_passed_has_no_gain(t):
     nobody = np.zeros((len(t.people), 3), dtype=bool)
-    found = gain.gains(t, nobody)
+    found = replication.gains(t, nobody)
     assert found["estimate"].isna().all()
     assert (found["note"] != "").all()
     draws = np.random.default_rng(1).uniform(0, 1, (50, 3))
-    random, share = gain.against_random(gain.r_of(t, nobody), draws, RUNS)
+    random, share = replication.against_random(replication.r_of(t, nobody), draws, RUNS)
     assert random["estimate"].notna().all()
     assert share[["estimate", "p_value"]].isna().all(axis=None)
-    assert set(share["note"]) == {gain.UNDEFINED}
+    assert set(share["note"]) == {replication.UNDEFINED}
 
 
 def test_p_values_count_the_chosen_set_among_the_random_ones():
     for own, above in ((98.0, 1), (99.0, 0), (0.0, 99)):
-        _, share = gain.against_random(np.array([own]), np.arange(99.0)[:, None], RUNS[:2])
+        _, share = replication.against_random(np.array([own]), np.arange(99.0)[:, None], RUNS[:2])
         assert share["p_value"].tolist() == [(above + 1) / 100]
         assert share["estimate"].tolist() == [above / 99]

@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.questions.quality_control import effects, gain, replication, worker_summary
+from judgebook.questions.quality_control import effects, replication, worker_summary
 from judgebook.questions.quality_control.crowd import SETS, Crowd
 from judgebook.questions.quality_control.replication import Quantity, Tally
 from judgebook.questions.quality_control.worker_tests import WORKER, passes, verdict_of
@@ -60,7 +60,7 @@ def analyse(
     stored = rows[rows["statistic"] != "system_gap"].groupby("statistic")
     return collect(
         *(part[["statistic", *(c for c in columns(s) if c in part)]] for s, part in stored),
-        *gain.gain(crowd, RAW_AND_Z, seed=permute_seed, confidence=confidence),
+        *replication.gain(crowd, RAW_AND_Z, seed=permute_seed, confidence=confidence),
         effects_of(crowd, confidence),
         concordances(rows, crowd.options.levels),
         *thresholds(crowd, crowd.options.thresholds),

@@ -31,7 +31,6 @@ def findings(results: Results, crowd: Crowd) -> Iterator[Prose]:
     gains = results["replication_gain"].dropna(subset="estimate")
     sure = int(((gains["ci_low"] > 0) | (gains["ci_high"] < 0)).sum())
     yield Prose(_PHRASES.say("gains", gains=gains.to_dict("records"), sure=sure, **tests))
-    yield Prose(_PHRASES.say("correlations", runs=others, first=first))
     yield Prose(
         _PHRASES.say("counts", runs=passing, currency=crowd.options.currency, **_people(crowd), **_paid(results))
     )
