@@ -27,8 +27,7 @@ from judgebook.questions.groups.effects import LabelScores
 from judgebook.questions.groups.permutation_null import permutation_null
 from judgebook.questions.metrics import differences as metrics
 from judgebook.questions.metrics.items import ScoredItems
-from judgebook.questions.quality_control.replication import Tally, differences, resampled
-from judgebook.questions.quality_control.system_scores import wald
+from judgebook.questions.quality_control.replication import Tally, differences, resampled, wald
 from judgebook.questions.quality_control.worker_tests import rank_sum
 from judgebook.statistics.permutation import sign_flip_test
 

@@ -7,7 +7,6 @@ depend on: the same figure is not drawn again. `fixtures/boxes.py` says what is 
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,7 +17,7 @@ from fixtures.made_results import Size, cases, made
 
 from judgebook.display.views import Plot
 from judgebook.questions.agreement import figures as agreement
-from judgebook.questions.collection import figures as collection
+from judgebook.questions.collection import views as collection
 from judgebook.questions.over_time import figures as over_time
 from judgebook.questions.performance import figures as performance
 from judgebook.questions.performance import leaderboard, leading
@@ -107,36 +106,12 @@ def of_collection(size: Size) -> Iterator[Plot]:
         scores.append(rows[(rows["method"] == method) & (rows["group"] == next(iter(names.titles["group"])))])
     shares = pd.concat(scores)
     total = shares.groupby(["method", "label"])["estimate"].transform("sum")
-    alpha = made("alpha", size, low=-0.1, high=0.9, resample=["dialogue", "item"])
-    alpha = alpha[alpha["label"] == "quality"].drop_duplicates(["group", "resample"])
     results = collect(
         made("coverage", size, odd=False, kind="human", times=[1, 2]),
         shares.assign(estimate=shares["estimate"] / total),
-        pd.concat([alpha.assign(corpus=f"pilot_{i}") for i in (1, 2)]),
-        made("unit_minutes", size, low=1, high=30, odd=False, tasks="all").drop_duplicates(["group", "method"]),
     )
     yield from collection.coverage(results, names)
     yield collection.scores(results, names, {"human": "People"})
-    yield from flat(collection.agreement(results, names))
-    rng = np.random.default_rng(2)
-    cells = results["unit_minutes"][["corpus", "group", "method"]]
-    for n in (5, 60):
-        work = pd.concat(
-            [
-                cells.assign(
-                    annotator=f"A{i}", units=rng.integers(1, 90, len(cells)), minutes=rng.lognormal(1, 0.5, len(cells))
-                )
-                for i in range(n)
-            ]
-        )
-        for plot in flat(collection.workload(work, names), collection.minutes(work, results, names)):
-            yield replace(plot, name=f"{plot.name}_{n}")
-
-
-def of_pilots(size: Size) -> Iterator[Plot]:
-    means = made("mean", size, of="system", low=1, high=5, interval=["annotator", "independent"])
-    means = means[(means["label"] == "quality") & (means["method"] == "dialogue_likert")]
-    yield collection.systems(collect(means), size.names, least=3.0)
 
 
 def of_validity(size: Size) -> Iterator[Plot]:
@@ -187,7 +162,6 @@ ROOMS: dict[str, tuple[Callable[[Size], Iterator[Plot]], str]] = {
     "sensitivity": (of_sensitivity, ALL),
     "agreement": (of_agreement, "labels groups"),
     "collection": (of_collection, "labels groups"),
-    "pilots": (of_pilots, ALL),
     "validity": (of_validity, "labels groups"),
     "over_time": (of_over_time, "systems labels"),
 }

@@ -12,7 +12,7 @@ from fixtures.made_results import Size, cases, made
 from judgebook.display.names import DisplayNames
 from judgebook.display.views import Plot
 from judgebook.questions.groups import figures as groups
-from judgebook.questions.judges import figures as judges
+from judgebook.questions.judges import views as judges
 from judgebook.questions.metrics import figures as metrics
 from judgebook.study.results import collect
 
@@ -91,17 +91,11 @@ def of_judges(size: Size) -> Iterator[Plot]:
             made("judge_alpha", one, low=-0.2, high=0.9, pair=["people", "mean"], seed=i, measurement="ordinal")
         )
         rows.append(made("rate_change", one, of="system", low=-0.5, high=0.6, by=["model", "second person"], seed=i))
-        rows.append(made("assisted_gain", one, low=1.0, high=1.8, share="0.25", seed=i))
-        measure = ["accuracy", "sensitivity", "specificity"]
-        rows.append(made("gold_agreement", one, of="system", low=0.4, high=1.0, measure=measure, seed=i))
-        rows.append(made("gold_agreement", one, low=0.4, high=1.0, measure=measure, seed=i))
-        rows[-5:] = [frame.assign(metric=judge) for frame in rows[-5:]]
+        rows[-2:] = [frame.assign(metric=judge) for frame in rows[-2:]]
     by = judges.SECOND
     rows = [r.assign(by=r["by"].replace("second person", by)) if "by" in r else r for r in rows]
-    yield from judges.alphas(collect(*rows), names)
+    yield from judges.alpha_figure(collect(*rows), names)
     yield from judges.changes(collect(*rows), names)
-    yield from judges.gains(collect(*rows), names)
-    yield from judges.gold(collect(*rows), names)
 
 
 ALL = "systems labels groups"

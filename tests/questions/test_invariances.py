@@ -207,7 +207,7 @@ MOVES = (
         ALL,
         {
             "agreement": ("cohen_kappa",),
-            "judges": ("judge_alpha pair=(position|difference|mean)", "contrast_change by=another person",
+            "judges": ("judge_alpha pair=(difference|mean)", "contrast_change by=another person",
                    "rate_change by=another person"),
         },
     ),

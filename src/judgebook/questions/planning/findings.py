@@ -13,7 +13,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
 from judgebook.model.designs import MOST
-from judgebook.questions.judges.assisted import ASSISTED, HUMAN
+from judgebook.questions.judges.prediction_powered import ASSISTED, HUMAN
 from judgebook.questions.planning.analysis import LOOKS, cheapest
 from judgebook.questions.planning.pilot_study import PlanningInput
 from judgebook.questions.planning.question import Planning

@@ -28,7 +28,7 @@ from judgebook.model.comparisons import shown
 from judgebook.model.designs import Design
 from judgebook.model.fit import ANSWER, CONTEXT, ITEM, Fit
 from judgebook.questions.collection.costs import COLLECTION, medians, minutes
-from judgebook.questions.judges.assisted import by_people, sums, sums_of
+from judgebook.questions.judges.prediction_powered import by_people, sums, sums_of
 from judgebook.questions.judges.choices import choices
 from judgebook.questions.judges.items import ITEM as OF_ITEM
 from judgebook.questions.judges.items import LABEL

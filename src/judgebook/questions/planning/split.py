@@ -34,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from judgebook.questions.judges.assisted import ASSISTED, HUMAN
+from judgebook.questions.judges.prediction_powered import ASSISTED, HUMAN
 from judgebook.questions.planning.pilot_study import Judged, Pilot, PlanningInput
 from judgebook.questions.planning.question import Planning
 from judgebook.study.labels import METHODS

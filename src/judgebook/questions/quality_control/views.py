@@ -1,9 +1,8 @@
-"""Figures of notebook 10."""
+"""Figures and tables of notebook 10."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -11,26 +10,31 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from judgebook.display import captions, marks
+from judgebook.display import captions, cells, marks, tables
 from judgebook.display.grid_plots import grid_figure, interval_keys, intervals
 from judgebook.display.many import DRAWN
 from judgebook.display.names import BAD, GOOD, NEUTRAL, OPEN, DisplayNames
 from judgebook.display.plots import heatmap
 from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
 from judgebook.display.text import Phrases, number, plural, span
-from judgebook.display.views import Plot
+from judgebook.display.views import Plot, Table
 from judgebook.questions.quality_control.crowd import Crowd
-from judgebook.questions.quality_control.tables import CORRELATION, SCORES, SETS, headings, repeat_rows
 from judgebook.questions.quality_control.worker_tests import OVERALL
 from judgebook.study.results import Results, where
 
+SETS = {"all": "No quality control", "passed": "Passed", "failed": "Failed", "once": "Passed, in one run"}
+SCORES = {"z": "Standardised", "raw": "Raw"}
+AMONG = {"systems": "{n} systems", "families": "{n} architectures", "variants": "Effect of {variant}, {n} pairs"}
+#: what identifies a correlation between two given runs
+CORRELATION = ["among", "scores", "workers"]
+UNDEFINED = "Not defined: too few points, or one side is constant."
+#: a column of both tables of effects
+P = "p, adjusted"
 #: more systems than this are numbered below a matrix, not named
 MANY_COLUMNS = 12
 PALETTE = {"passed": GOOD, "failed": BAD}
 #: the same in the figure of `repeat`: colour and marker of each set of workers
 STYLES = {"all": ("#000000", "o"), "passed": (GOOD, "s"), "failed": (BAD, "D"), "once": (OPEN, "^")}
-#: more columns of numbers than this do not fit beside each other
-CELLS = 16
 BINS = np.linspace(0, 1, 21).round(2)
 DASHED = (0, (2, 1.5))
 _PHRASES = Phrases(__package__)
@@ -115,57 +119,6 @@ def p_values(tested: pd.DataFrame, crowd: Crowd, alpha: float) -> Plot:
     return Plot(fig, "p_values", f"{alt}{', '.join(passing)}.", caption, title, unit)
 
 
-def runs(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
-    """Mean z of every system of workers who passed, a mark per run."""
-    rows = results.select("mean_z", interval="workers", label=OVERALL)
-    order, note = _leading(rows, names, crowd)
-    rows = rows.set_index("system").loc[order].reset_index()
-    caption = "Marks: mean standardised score of each system among workers who passed, by run."
-    caption += f" {captions.intervals(names.ci, 'workers', rows['n_annotators'])}"
-    rows, caption = rows.assign(block=rows["system"]), captions.joined(caption, note)
-    what = "Mean standardised score", "mean of a worker's scores"
-    return _by_run(rows, names, crowd, "runs", what, caption)
-
-
-def _leading(rows: pd.DataFrame, names: DisplayNames, crowd: Crowd) -> tuple[list[str], str]:
-    """The first DRAWN of the ranked systems in `rows`, best first, and what a caption says of others."""
-    order = sorted({*rows["system"]} & {*crowd.systems}, key=lambda s: names.position("system", s))
-    return order[:DRAWN], captions.chosen(len(order[:DRAWN]), len(order), "systems that lead in notebook 07")
-
-
-def variants(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
-    """The variant minus the plain system of each family, a mark per run."""
-    rows = results.select("variant_contrast", label=OVERALL, scores="z")
-    largest = rows["estimate"].abs().groupby(rows["system_b"]).max().nlargest(DRAWN).index
-    note = captions.chosen(len(largest), rows["system_b"].nunique(), "systems with the largest differences")
-    what = f"Mean standardised score, with minus without {crowd.options.variant}"
-    caption = "Marks: difference in mean standardised score between each system with and without"
-    caption += f" {crowd.options.variant}, by run, among workers who passed. Lines: {names.ci} over workers"
-    caption += f", {captions.sample(rows['n_annotators'])}."
-    rows = rows[rows["system_b"].isin(largest)].assign(block=lambda f: f["system_b"])
-    rows = rows.sort_values("block", key=lambda s: s.map(partial(names.position, "system")), kind="stable")
-    return _by_run(rows, names, crowd, "variants", (what, "no difference"), captions.joined(caption, note))
-
-
-def _by_run(
-    rows: pd.DataFrame, names: DisplayNames, crowd: Crowd, name: str, sentences: tuple[str, str], caption: str
-) -> Plot | None:
-    """Estimates with intervals, a row per system (`block`) and a mark per run.
-
-    sentences : what is drawn, and what 0 is.
-    """
-    what, line = sentences
-    if rows.empty:
-        return None
-    titles = [names.name("system", s) for s in rows["block"]]
-    rows = rows.assign(panel="", block=titles, hue=rows["corpus"].map(crowd.title))
-    alt = f"{what} of {len(set(titles))} systems by run, workers who passed, with CIs: from {span(rows['estimate'])}."
-    keys = interval_keys(f"{names.ci} over workers", None, rows)
-    xlabel = f"{what} (standard deviations)"
-    fig = grid_figure(rows, intervals, names=names, xlabel=xlabel, reference=0, named=line, keys=keys)
-    return Plot(fig, name, alt, caption)
-
-
 def significance(tests: pd.DataFrame, names: DisplayNames, crowd: Crowd, called: str) -> Plot | None:
     """Which system (row) is rated higher than which (column): darker for smaller levels.
 
@@ -194,35 +147,6 @@ def significance(tests: pd.DataFrame, names: DisplayNames, crowd: Crowd, called:
     caption += f"{', '.join(f'p < {level:g}' for level in levels)}; one-sided {called}, not adjusted), among workers"
     caption += f" who passed ({captions.sample(tests['n'], 'dialogues per pair')}). Hatched: the same system."
     return Plot(fig, "significance", alt, captions.joined(caption, note))
-
-
-def thresholds(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
-    """Rank of every system as the p-value below which workers pass changes, a panel per run."""
-    ranks = results["threshold_rank"]
-    if ranks.empty:
-        return None
-    order, note = _leading(ranks, names, crowd)
-    counts = results["qc_count"].dropna(subset="threshold").set_index(["corpus", "threshold"])["estimate"]
-    crowded = len(crowd.corpora) * ranks["threshold"].nunique() > CELLS
-    fig, axes = _panels(crowd, len(order), stacked=crowded)
-    for ax, corpus in zip(axes, crowd.corpora, strict=True):
-        wide = where(ranks, corpus=corpus).pivot_table(index="system", columns="threshold", values="estimate")
-        wide = wide.reindex(order).rename(index=lambda s: names.name("system", s))
-        heatmap(wide, ax, texts=wide.map(lambda v: f"{v:g}"), cmap="Blues_r", vmin=1, vmax=ranks["estimate"].max())
-        columns = [f"{v:g}\n{counts[corpus, v]:.0f}" for v in wide]
-        ax.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=0, ha="center")
-        _panel(ax, crowd, corpus)
-        for label, value in zip(ax.get_xticklabels(), wide, strict=True):
-            label.set_fontweight("bold" if value == crowd.options.alpha else "normal")
-    fig.supxlabel("Threshold of p; workers who pass", fontsize=8)
-    moved = np.ptp(ranks.pivot_table(index=["corpus", "system"], columns="threshold", values="estimate"), axis=1) > 0
-    alt = "Ranks of systems by mean standardised score for each threshold, a panel per run:"
-    caption = "Cells: rank of each system (1 is the highest mean standardised score; the darker, the higher) among"
-    caption += " workers whose p-value lies below a threshold; below it, how many workers pass. Bold: the threshold in"
-    caption += " use. Ranks are of the means alone: see the intervals of the means before reading a change of rank as a"
-    caption += " finding."
-    alt = f"{alt} {moved.sum()} of {len(moved)} ranks change."
-    return Plot(fig, "threshold", alt, captions.joined(caption, note))
 
 
 def _panels(crowd: Crowd, n_rows: int, *, stacked: bool = False) -> tuple[Figure, np.ndarray]:
@@ -270,7 +194,7 @@ def pairs(frame: pd.DataFrame) -> Plot | None:
     return Plot(fig, "pairs", alt.replace("-", "−"), caption)
 
 
-def lengths(sizes: pd.DataFrame, crowd: Crowd) -> Iterator[Plot]:
+def length_densities(sizes: pd.DataFrame, crowd: Crowd) -> Iterator[Plot]:
     """Distributions of lengths of texts by run, up to the 99th percentile (Ji et al. 2022, Figures 7 to 10). sizes :
     `analysis.text_lengths`."""
     panels = [(of, unit) for of in ("conversation", "input") for unit in ("characters", "words")]
@@ -314,3 +238,205 @@ def _densities(ax: Axes, values: pd.Series, workers: pd.Series | np.ndarray, bin
 def _legend(fig: Figure) -> None:
     keys = [handle(SETS[name], color, "") for name, color in PALETTE.items()]
     legend_of(fig, [*keys, handle("median", NEUTRAL[0], "", linewidth=0.9, linestyle=DASHED)])
+
+
+def repeat_rows(results: Results, corpus: str) -> pd.DataFrame:
+    """r of overall means by rule, with either interval: `interval` workers and fisher."""
+    rows = results.select("replication_r", corpus=corpus, label=OVERALL, interval=["workers", "fisher"], list=None)
+    return rows[rows["standardised"].isna() | (rows["standardised"] == "all")]
+
+
+def headings(rows: pd.DataFrame, crowd: Crowd) -> dict[str, str]:
+    """What is correlated -> its heading with the number of points, in the order of figures."""
+    n = rows.groupby("among")["n"].max()
+    return {a: text.format(n=n[a], variant=crowd.options.variant) for a, text in AMONG.items() if a in n}
+
+
+def gain(results: Results, crowd: Crowd) -> Table | None:
+    """What quality control buys, for every pair of runs: r with it, without it, and of as many random workers."""
+    key, gains = ["corpus", "against", "scores"], results["replication_gain"]
+    if gains.empty:
+        return None
+    rows = gains.set_index(key)
+    share = results.select("replication_share", workers="passed").set_index(key).reindex(rows.index)
+    r = results.select("replication_r", interval="point").set_index([*key, "workers"])["estimate"]
+    random = results.select("replication_r", interval="random sets", workers="random as passed").set_index(key)
+    out = pd.DataFrame({"Runs": [f"{crowd.title(a)}, {crowd.title(b)}" for b, a, _ in rows.index]}, index=rows.index)
+    out["Scores"] = [SCORES[scores] for *_, scores in rows.index]
+    for workers in ("passed", "all"):
+        out[f"r, {SETS[workers].lower()}"] = [r.get((*place, workers)) for place in rows.index]
+    out["Gain"] = tables.intervals(rows, 3)
+    out["As many at random"] = tables.intervals(random.reindex(rows.index), 3)
+    out["At least that of passed"] = cells.percents(share["estimate"], 1)
+    out["p, adjusted"] = cells.p_values(share["p_adjusted"])
+    caption = "What quality control buys. Gain: r of the workers who passed minus r of all, with its CI over workers,"
+    caption += " not adjusted. As many at random: median and range of r of random sets of as many workers as passed. At"
+    caption += " least that of passed: the share of these sets with at least the r of those who passed; its p-value is"
+    caption += " adjusted for all pairs of runs and kinds of scores (Holm)."
+    return Table(out, "gain", caption, 3, dict.fromkeys(out, UNDEFINED))
+
+
+def label_titles(names: DisplayNames, crowd: Crowd) -> dict[str, str]:
+    """Labels of the crowd's ratings -> display names."""
+    by_label = crowd.scores.drop_duplicates("label")
+    titles = {r.label: names.name("label", r.label, r.method) for r in by_label.itertuples()}
+    return {OVERALL: "Overall"} | titles
+
+
+def overall_first(labels: Iterable[str], names: DisplayNames) -> list[str]:
+    """The overall mean, then the labels in the order of the YAML."""
+    place = {label: i for i, (_, label) in enumerate(names.labels)}
+    return sorted(labels, key=lambda label: (label != OVERALL, place.get(label, len(place))))
+
+
+def numbers(results: Results, crowd: Crowd) -> Table | None:
+    """Workers, dialogues, and minutes per dialogue, for all, passed and failed of each run."""
+    count = results.select("qc_count", what=["workers", "dialogues"], list=None, threshold=None)
+    if count.empty:
+        return None
+    key = ["corpus", "workers"]
+    out = tables.pivot(count, key, "what", {"workers": "Workers", "dialogues": "Dialogues"}).set_index(key)
+    for of in ("workers", "dialogues"):
+        rate = results.select("pass_rate", of=of, list=None).assign(workers="passed").set_index(key)
+        out[f"{of.capitalize()} passed"] = cells.percents(rate["estimate"], 1)
+    time = results["minutes_per_dialogue"]
+    out["Minutes per dialogue"] = tables.intervals(time.set_index(key), 1)
+    caption = "Before and after quality control; CI of minutes over workers. “All” includes workers without answers."
+    why = {"Minutes per dialogue": "Not timed, or no worker."}
+    why |= dict.fromkeys(("Workers passed", "Dialogues passed"), "Only for workers who passed.")
+    return Table(_by_run(out.reset_index(), crowd), "numbers", caption, 1, why)
+
+
+def _by_run(frame: pd.DataFrame, crowd: Crowd) -> pd.DataFrame:
+    """Corpora and sets of workers as readers know them."""
+    frame = frame.assign(corpus=frame["corpus"].map(crowd.title))
+    if "workers" in frame:
+        frame["workers"] = frame["workers"].replace(SETS | {"all": "All"})
+    return frame.rename(columns={"corpus": "Run", "workers": "Of"}).rename_axis(columns=None)
+
+
+def scores(results: Results, names: DisplayNames, crowd: Crowd) -> Iterator[Table]:
+    """Overall means of the workers who passed, with intervals: a row per system, best first."""
+    every = {"mean_z": ("Standardised", 3), "mean_raw": ("Raw", 1)}
+    for i, corpus in enumerate(crowd.corpora):
+        parts = {s: results.select(s, corpus=corpus, interval="workers", label=OVERALL) for s in every}
+        parts = {s: rows.set_index("system").sort_values("estimate", ascending=False) for s, rows in parts.items()}
+        out = pd.DataFrame({"Dialogues": parts["mean_z"]["n"]})
+        for statistic, (what, decimals) in every.items():
+            out[what] = tables.intervals(parts[statistic], decimals)
+        out.insert(0, "System", [names.name("system", s) for s in out.index])
+        caption = f"Overall scores in {crowd.title(corpus)}, workers who passed; CIs over workers."
+        if len(out):
+            yield Table(out, f"scores_{i}", caption)
+
+
+def concordance(results: Results, crowd: Crowd) -> Iterator[Table]:
+    """Agreement of conclusions by t tests over workers with those of the first run, by set of workers and level."""
+    key = ["workers", "alpha"]
+    rows = results.select("concordance", test="wald")
+    first = where(rows, corpus=crowd.corpora[0], of="significant").set_index(key)["estimate"].astype("Int64")
+    shown = {"significant": "Significant, this run", "identical": "Identical"}
+    shown |= {"contradiction": "Contradictions", "power_mismatch": "Power mismatches"}
+    for i, corpus in enumerate(crowd.corpora[1:] if len(rows) else ()):
+        wide = tables.pivot(where(rows, corpus=corpus), key, "of", shown).set_index(key)
+        wide.insert(0, "Significant, first run", first)
+        wide["Identical"] = cells.percents(wide["Identical"], 1)
+        wide = wide.reset_index().assign(workers=lambda f: f["workers"].map(SETS))
+        wide["alpha"] = wide["alpha"].map("{:g}".format)
+        caption = f"Conclusions about pairs of systems in {crowd.title(crowd.corpora[0])} and {crowd.title(corpus)},"
+        caption += " by t tests over workers."
+        caption += " Contradiction: significant in both, with opposite signs. Power mismatch: significant in one only."
+        yield Table(wide.rename(columns={"workers": "Workers", "alpha": "Level"}), f"conclusions_{i}", caption)
+
+
+def thresholds(results: Results, crowd: Crowd) -> Table:
+    """Workers who pass and r between the runs, as the threshold changes."""
+    titles = {c: crowd.title(c) for c in crowd.corpora}
+    count = results["qc_count"].dropna(subset="threshold")
+    wide = tables.pivot(count, ["threshold"], "corpus", {c: f"Workers, {name}" for c, name in titles.items()})
+    rows = results["replication_r"].dropna(subset="threshold")
+    r = tables.pivot(rows, ["threshold"], "corpus", {c: f"r, {titles[c]}" for c in crowd.corpora[1:]})
+    wide = wide.merge(r, how="left", on="threshold")
+    wide["threshold"] = wide["threshold"].map("{:g}".format)
+    caption = f"Workers who pass by each threshold, and correlation of system means with {titles[crowd.corpora[0]]}."
+    whole = {column: 0 for column in wide if column.startswith("Workers")}
+    wide = wide.rename(columns={"threshold": "Threshold"})
+    return Table(
+        wide, "threshold", caption, whole | {c: 3 for c in wide if c.startswith("r,")}, dict.fromkeys(wide, UNDEFINED)
+    )
+
+
+def opinions(results: Results, crowd: Crowd) -> Table:
+    """Share of each opinion on the topic."""
+    rows = results["opinion_share"]
+    titles = {o: o.capitalize() for o in rows["opinion"].unique()}
+    wide = tables.pivot(rows.assign(estimate=100 * rows["estimate"]), ["corpus", "workers"], "opinion", titles)
+    return Table(_by_run(wide, crowd), "opinions", "Opinions of workers on the topic of a dialogue (%).", 1)
+
+
+def lengths(results: Results, crowd: Crowd) -> Table:
+    """Median words and characters of inputs and conversations."""
+    rows = results["median_length"]
+    rows = rows.assign(what=rows["unit"].str.capitalize() + " per " + rows["of"])
+    wide = tables.pivot(rows, ["corpus", "workers"], "what", {w: w for w in rows["what"].unique()})
+    return Table(_by_run(wide, crowd), "lengths", "Median lengths; conversations: only what the person wrote.", 1)
+
+
+def costs(results: Results, crowd: Crowd) -> Table:
+    """What a run cost, and what it is divided by."""
+    titles = {
+        "run": "Total",
+        "system": "Per system",
+        "dialogue": "Per dialogue",
+        "passed dialogue": "Per dialogue kept",
+    }
+    wide = tables.pivot(results["crowd_cost"].dropna(subset="corpus"), ["corpus"], "per", titles)
+    caption = f"Payments in {crowd.options.currency}, excluding fees. Workers who failed were also paid."
+    return Table(_by_run(wide, crowd), "cost", caption)
+
+
+def variant_effects(results: Results, names: DisplayNames, crowd: Crowd) -> Table | None:
+    """The effect of the variant over families and runs, by label."""
+    rows = results["variant_effect"]
+    if rows.empty:
+        return None
+    rows, titles = rows.set_index("label").loc[overall_first(rows["label"].unique(), names)], label_titles(names, crowd)
+    out = pd.DataFrame({"Label": [titles[label] for label in rows.index]}, index=rows.index)
+    out["Effect"], out[P] = tables.intervals(rows), cells.p_values(rows["p_adjusted"])
+    caption = f"Mean of {int(rows['n'].iloc[0])} differences, with minus without {crowd.options.variant}, in standard"
+    caption += (
+        " deviations of a worker's scores; CI if other workers had rated these systems. CIs and p-values of labels"
+    )
+    caption += " are adjusted for their number (Sidak); overall is a test of its own."
+    return Table(out, "variant_effects", caption, 2)
+
+
+def best(results: Results, crowd: Crowd) -> str | None:
+    """The system with the highest overall mean of raw scores in the first run, among those in every run."""
+    rows = results.select("mean_raw", corpus=crowd.corpora[0], interval="workers", label=OVERALL)
+    rows = rows[rows["system"].isin(crowd.shared)].dropna(subset="estimate")
+    return rows.set_index("system")["estimate"].idxmax() if len(rows) else None
+
+
+def change_rows(results: Results, names: DisplayNames, crowd: Crowd) -> pd.DataFrame:
+    """`run_change` by run, of the mean over systems (system missing) before that of the best system, overall first."""
+    rows = results["run_change"]
+    rows = rows[rows["system"].isna() | (rows["system"] == best(results, crowd))]
+    order = overall_first(rows["label"].unique(), names)
+    keys = {"corpus": crowd.corpora.index, "system": pd.notna, "label": order.index}
+    return rows.sort_values([*keys], key=lambda column: column.map(keys[column.name]), kind="stable")
+
+
+def changes(results: Results, names: DisplayNames, crowd: Crowd) -> Table | None:
+    """What changes between the first and each other run, by label, in raw scores."""
+    rows, titles = change_rows(results, names, crowd), label_titles(names, crowd)
+    if rows.empty:
+        return None
+    out = pd.DataFrame({"Run": rows["corpus"].map(crowd.title)}, index=rows.index)
+    out["Of"] = [names.name("system", system) if pd.notna(system) else "Mean of systems" for system in rows["system"]]
+    out["Label"], out["Change"] = rows["label"].map(titles), tables.intervals(rows, 1)
+    out[P], first = cells.p_values(rows["p_adjusted"]), crowd.title(crowd.corpora[0])
+    caption = f"Raw means minus those in {first}, workers who passed; averaged over systems, and of the system with the"
+    caption += f" highest mean in {first}. CIs over workers and p-values are adjusted for the number of labels (Sidak);"
+    caption += " overall is a test of its own."
+    return Table(out, "changes", caption, 2)

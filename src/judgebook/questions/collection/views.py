@@ -1,18 +1,19 @@
-"""Tables of notebooks 00, 01 and 02."""
+"""Figures and tables of notebooks 00, 01 and 02."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 import pandas as pd
 
 from judgebook.display import cells, tables
 from judgebook.display.names import DisplayNames
-from judgebook.display.text import listing, percent, plain
-from judgebook.display.views import Prose, Table
-from judgebook.questions.collection.screening import ALL_TASKS
+from judgebook.display.plots import heatmap, share_figure
+from judgebook.display.style import subplots
+from judgebook.display.text import listing, percent, span
+from judgebook.display.views import Plot, Prose, Table
 from judgebook.sources.accounts import physical, words
-from judgebook.study import schema
 from judgebook.study.definitions import definitions
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.params import Study
@@ -22,20 +23,8 @@ from judgebook.study.schema import CELL, Annotations
 CARD = ["instances", "systems", "utterances", "context words", "response words", "criteria", "annotations"]
 TEXTS = ["dialogues", "interactors", "turns a dialogue", "tokens a user turn", "words a user turn"]
 TEXTS += ["tokens a system turn", "words a system turn"]
-#: columns of annotations that are empty by nature where whole dialogues, or no pairs, are judged
-STRUCTURAL = ["turn", "dialogue_b", "system_b", "first_shown"]
 #: kinds of annotators, where no name is given
 KINDS = {"human": "People", "llm": "Language models", "classifier": "Classifiers"}
-#: the pass rate that is drawn and reported: by the rule, of all who tried, in any attempt
-SHOWN = {"by": "rule", "of": "tried", "tries": "any"}
-#: other ways of counting, over all tasks
-OTHERWISE = {
-    "at the first try": SHOWN | {"tries": "first"},
-    "of those who finished": SHOWN | {"of": "finished"},
-    "as the platform recorded": SHOWN | {"by": "platform"},
-}
-#: identify the rows of a pilot of annotation
-ROUND = ["corpus", "group", "method", "scope"]
 
 
 def row_titles(
@@ -187,15 +176,69 @@ def card(results: Results, names: DisplayNames) -> Table:
     return Table(names.named(wide), "card", caption, 1, why)
 
 
-def missing(annotations: Annotations) -> Iterator[Table | Prose]:
-    """Columns of the judgements that are not always filled, and those that are empty."""
-    share = annotations.drop(columns=STRUCTURAL).isna().mean().rename("Percent missing").mul(100)
-    partly = share[(share > 0) & (share < 100)].rename_axis("Column").reset_index()
-    partly["Content"] = [schema.ANNOTATIONS[c].doc for c in partly["Column"]]
-    yield Table(partly, "missing", "Columns of the judgements with missing values.", 1)
-    empty = [schema.ANNOTATIONS[c].doc for c in share.index[share == 100]]
-    if empty:
-        yield Prose("Not recorded in these data:\n\n" + "\n".join(f"- {plain(doc)}" for doc in empty))
+def coverage(results: Results, names: DisplayNames) -> Iterator[Plot]:
+    """Percent of what could be judged that was judged once, and twice: a figure per corpus."""
+    corpora = list(dict.fromkeys(results["coverage"]["corpus"]))
+    for i, corpus in enumerate(corpora):
+        rows = results.select("coverage", corpus=corpus)
+        matrices = {
+            title: coverage_matrix(where(rows, times=times), names)
+            for times, title in ((1, "Judged at least once (%)"), (2, "Judged at least twice (%)"))
+        }
+        n_rows, n_groups = next(iter(matrices.values())).shape
+        grid = (2, 1) if n_groups > 2 else (1, 2)
+        width = 2.2 + grid[1] * max(2.0, 0.95 * n_groups)
+        row = 0.22 if grid[0] * n_rows < 36 else max(0.12, 7.6 / (grid[0] * n_rows))
+        height = max(1.6, 0.5 + grid[0] * (0.3 + row * n_rows))  # with less there is no room for axes
+        fig, axes = subplots(*grid, sharex=True, sharey=True, width=width, height=height)
+        for ax, (title, matrix) in zip(axes, matrices.items(), strict=True):
+            heatmap(matrix, ax, vmin=0, vmax=100, decimals=0)
+            ax.set_title(title)
+        caption = "Share of all possible items (label and turn, dialogue or pair) of each method or label that"
+        caption += " annotators of a group judged at least once (first panel) and at least twice (second), in"
+        caption += " percent. Labels of a method with equal shares have one row; hatched: not judged by this group."
+        once, twice = (percent_span(where(rows, times=times)["estimate"]) for times in (1, 2))
+        alt = f"Two heatmaps by label and group: {once} of all possible items were judged at least once, {twice} at"
+        unit = "Percent of all possible items, by label and group"
+        unit += f" ({names.name('corpus', corpus)})" if len(corpora) > 1 else ""
+        yield Plot(fig, f"coverage_{i}" if i else "coverage", alt + " least twice.", caption, subtitle=unit)
+
+
+def percent_span(shares: pd.Series) -> str:
+    """`36 to 100%`."""
+    return span(100 * shares, 0) + "%"
+
+
+def coverage_matrix(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
+    """Percent judged: rows labels, columns groups, display names. Labels of a method that are alike share a row."""
+    lines = {}
+    for method, part in names.sort(rows).groupby("method", sort=False):
+        wide = part.pivot_table(index="label", columns="group", values="estimate", sort=False)
+        if len(wide.drop_duplicates()) == 1:
+            n, name = len(wide), names.name("method", method)
+            lines[f"{name} ({n} labels)" if n > 1 else name] = wide.iloc[0]
+        else:
+            lines |= {names.name("label", label, method): line for label, line in wide.iterrows()}
+    matrix = 100 * pd.DataFrame(lines).T
+    groups = sorted(matrix.columns, key=lambda g: names.position("group", g))
+    return matrix[groups].rename(columns=lambda g: names.name("group", g))
+
+
+def scores(results: Results, names: DisplayNames, kinds: Mapping[str, str]) -> Plot:
+    """The share of each score: a panel per method, and per kind of annotator and corpus where there are several.
+
+    kinds : display names of kinds of annotators.
+    """
+    named = replace(names, titles=names.titles | {"kind": dict(kinds)})
+    rows = names.sort(results["score_share"])
+    rows = rows.assign(panel=row_titles(rows, named, ["method", "kind", "corpus"]))
+    titles = list(dict.fromkeys(rows["panel"]))
+    alt = f"Bars: the share of each score, by label, for {listing(titles)}."
+    caption = "Share of each score among all annotations, in percent; of labels that are marked or not, the share"
+    caption += " marked."
+    if (rows["level"] == "pair").any():
+        caption += " Comparisons are shown as the annotators saw them: left and right dialogue."
+    return Plot(share_figure(rows, names, dict(zip(titles, titles, strict=True))), "scores", alt, caption)
 
 
 # 01
@@ -223,30 +266,17 @@ def annotators(group: str, scope: object, names: DisplayNames) -> str:
 
 
 def agreement(results: Results, names: DisplayNames, confidence: float) -> Table:
-    """Alpha of each pilot of annotation, leaving out dialogues or people."""
+    """Alpha of each pilot of annotation, leaving out dialogues."""
     rows = results.select("alpha", resample="dialogue")
     out = pd.DataFrame({"Pilot": pilot_number(rows["corpus"])})
     if len(set(rows["method"])) > 1:
         out["Method"] = [names.name("method", m) for m in rows["method"]]
     out["Judged by"] = [annotators(g, s, names) for g, s in zip(rows["group"], rows["scope"], strict=True)]
-    out["Items"], out["Alpha"] = rows["n"].astype(int), rows["estimate"]
-    heads = {"dialogue": "CI: one dialogue left out", "annotator": "CI: one person left out"}
-    for unit, head in heads.items():
-        left_out = rows[ROUND].merge(results.select("alpha", resample=unit), on=ROUND, how="left").set_axis(rows.index)
-        out[head] = cells.ranges(left_out[["ci_low", "ci_high"]], brackets=True)
-    why = dict.fromkeys(heads.values(), "Fewer than five, or alpha is undefined without one.")
-    caption = f"Alpha over all labels in the annotation pilots, with two {percent(confidence)} CIs."
-    return Table(out, "agreement", caption, why=why)
-
-
-def pass_rates(results: Results, names: DisplayNames) -> Table:
-    """Percent passed of all tasks that people tried, by workforce and way of counting."""
-    every, ways = names.sort(results.select("screening_pass_rate", task=ALL_TASKS)), {"in any try": SHOWN, **OTHERWISE}
-    rows = pd.concat([where(every, **keys).assign(way=way.capitalize()) for way, keys in ways.items()])
-    out = pd.DataFrame({"Group": [names.name("group", g) for g in rows["group"]]}, index=rows.index)
-    out["Counted"], out["People"], out["Percent passed"] = rows["way"], rows["n_annotators"], _in_percent(rows)
-    caption = "Percentage of the tasks that people tried which they passed, with CIs over people."
-    return Table(out, "all_tasks", caption)
+    out["Items"], out["Alpha"] = rows["n"].astype(int), tables.intervals(rows)
+    caption = (
+        f"Alpha over all labels in the annotation pilots; {percent(confidence)} CIs leave out one dialogue at a time."
+    )
+    return Table(out, "agreement", caption, why={"Alpha": "Undefined, as all marks are alike."})
 
 
 def quiz(results: Results, names: DisplayNames, titles: Mapping[str, str]) -> Table | None:
