@@ -146,7 +146,7 @@ def test_every_score_the_same(tmp_path):
     study = params.load(studies.write(tmp_path, studies.LONG, my_csv=FLAT))
     marks = build.build(study).frames["annotations"]
     names = display_names(study, marks)
-    results = agreement.analyse(marks, study.label_list(), sampling=SAMPLING, people_resamples=100, first=None)
+    results = agreement.analyse(marks, study.label_list(), sampling=SAMPLING, first=None)
     assert results["alpha"]["estimate"].isna().all()
     assert results["alpha"]["note"].notna().all()
     headline, *rest = (view.text for view in findings.findings(results, names, min_items=5, confidence=0.95))

@@ -95,8 +95,3 @@ def _figures(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     if shared.all() or len(set(rows["group"])) == 1:
         return {"alpha": rows}
     return {"alpha": rows[rows["group"] == main_group(rows)]} | ({"alpha_groups": rows[shared]} if shared.any() else {})
-
-
-def names_of_group(names: DisplayNames, group: str) -> list[str]:
-    """The display name of a group in a list; none of the only one."""
-    return [] if group == "all" else [names.name("group", group)]

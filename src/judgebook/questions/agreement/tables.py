@@ -6,21 +6,12 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from judgebook.display import cells, tables
+from judgebook.display import tables
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import listing, percent
 from judgebook.display.views import Prose, Table
-from judgebook.questions.agreement.kappa_icc import COEFFICIENTS
-from judgebook.questions.agreement.over_annotators import ONE_OUT
-from judgebook.questions.agreement.population import (
-    FIXED,
-    SAMPLE,
-    UNKNOWN,
-    for_these_annotators,
-    judged,
-    primary,
-    primary_ac,
-)
+from judgebook.questions.agreement.coefficients import COEFFICIENTS
+from judgebook.questions.agreement.population import FIXED, SAMPLE, UNKNOWN, judged, primary
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL
 
@@ -35,7 +26,6 @@ EVIDENCE: dict[str, tuple[str, Mapping[str, object]]] = {
     "Prevalence": ("prevalence", {}),
     "Positive": ("positive_agreement", {}),
     "Negative": ("negative_agreement", {}),
-    "Gwet's AC": ("ac", {}),
     **{heading: (one.statistic, column.keys) for one in COEFFICIENTS for heading, column in one.columns.items()},
 }
 NO_EVIDENCE = {
@@ -47,37 +37,18 @@ HOLDS_FOR = {SAMPLE: "other annotators", FIXED: "these annotators", UNKNOWN: "th
 
 
 def alphas(results: Results, names: DisplayNames, confidence: float) -> Table | None:
-    """Sample sizes, alpha with its primary interval and of whom it speaks, and, where there is one, that for these
-    annotators: one row per label judged twice."""
+    """Sample sizes, alpha with its primary interval and of whom it speaks: one row per label judged twice."""
     rows = names.sort(primary(results))
     if rows.empty:
         return None
     out = rows[[*CELL, "n", "n_clusters", "n_annotators"]].set_index(CELL).astype("Int64")
     out["Alpha"] = tables.intervals(rows.set_index(CELL))
     out["Holds for"] = rows["population"].map(HOLDS_FOR).to_numpy()
-    these = for_these_annotators(results).set_index(CELL)
-    if len(these):
-        out["For these annotators"] = tables.intervals(these)
     units = " or ".join(f"{unit}s" for unit in dict.fromkeys(rows["unit"]))
     sizes = {"n": "Items", "n_clusters": units.capitalize(), "n_annotators": "Annotators"}
     levels = ", ".join(sorted(set(rows["measurement"])))
     caption = f"Krippendorff's alpha ({levels}) with {percent(confidence)} CI over {over(rows)}."
-    caption += f" For these annotators: CI over {units} only." if len(these) else ""
-    why = {"For these annotators": "The CI of alpha holds for these annotators."}
-    return Table(names.named(out.rename(columns=sizes).reset_index()), "alpha", caption, why=why)
-
-
-def by_method(results: Results, names: DisplayNames) -> Table | None:
-    """Alpha by method and group; None for a single label."""
-    keys = ["corpus", "group", "method"]
-    rows = names.sort(primary(results).dropna(subset="estimate"))
-    if len(rows) < 2:
-        return None
-    spread = rows.groupby(keys, sort=False)["estimate"].agg(["count", "median", "min", "max"])
-    out = pd.DataFrame({"Labels": spread["count"], "Median alpha": spread["median"]})
-    out["Range of alpha"] = cells.ranges(spread[["min", "max"]])
-    caption = "Agreement by method and group: alpha of single judgements, over labels."
-    return Table(names.named(out.reset_index()), "by_method", caption)
+    return Table(names.named(out.rename(columns=sizes).reset_index()), "alpha", caption)
 
 
 def over(rows: pd.DataFrame) -> str:
@@ -101,34 +72,14 @@ def evidence(results: Results, names: DisplayNames) -> Table | None:
     """What alpha is made of, and other coefficients: one row per label judged twice."""
     if primary(results).empty:
         return None
-    twice = Results({s: frame[frame["n"] > 0] for s, frame in results.items()} | {"ac": primary_ac(results)})
-    wide = names.named(names.sort(tables.side_by_side(twice, CELL, EVIDENCE, with_interval=["Gwet's AC"])))
+    twice = Results({s: frame[frame["n"] > 0] for s, frame in results.items()})
+    wide = names.named(names.sort(tables.side_by_side(twice, CELL, EVIDENCE)))
     decimals = {"Observed": 3, "Expected": 3}
     kinds = dict.fromkeys(results["ac"]["weights"])
     ac = listing("AC1" if kind == "identity" else f"AC2 with {kind} weights" for kind in kinds)
     caption = "Components of alpha, and other coefficients of agreement."
-    caption += f" Gwet's AC: {ac}, with CI over {over(primary(results))}." if ac else ""
+    caption += f" Gwet's AC: {ac}." if ac else ""
     return Table(wide, "evidence", caption, decimals, NO_EVIDENCE)
-
-
-def over_people(results: Results, names: DisplayNames) -> Table | Prose | None:
-    """The range of alpha when one annotator is left out, and why it says nothing of other annotators where it does
-    not."""
-    rows = names.sort(primary(results)).set_index(CELL)
-    if rows.empty:
-        return None
-    without = results.select("alpha", resample=ONE_OUT).set_index(CELL)
-    if without.empty:
-        return Prose("The data do not identify annotators but list them by position only.")
-    rows = rows.loc[rows.index.isin(without.index)]
-    without = without.reindex(rows.index)
-    out = rows[["n_annotators"]].rename(columns={"n_annotators": "Annotators"}).astype("Int64")
-    out["Alpha"] = rows["estimate"]
-    out["Range without one annotator"] = cells.ranges(without[["ci_low", "ci_high"]])
-    out["Other annotators"] = rows["others"].map(lambda why: "CI above" if pd.isna(why) else f"cannot be said ({why})")
-    caption = "Alpha when any one annotator is left out, and what can be said of other annotators."
-    why = {"Range without one annotator": "Fewer than two annotators are left, or alpha is undefined."}
-    return Table(names.named(out.reset_index()), "people", caption, why=why)
 
 
 #: heading -> weights of kappa: none, or by the squared distance in rank
@@ -141,9 +92,8 @@ def pairs_of_people(results: Results, names: DisplayNames) -> Table | None:
     if rows.empty:
         return None
     spec: dict[str, tuple[str, Mapping[str, object]]] = {h: ("pair_kappa", {"weights": w}) for h, w in KAPPAS.items()}
-    wide = tables.side_by_side(results, [*CELL, "pair", "n"], spec, with_interval=KAPPAS)
+    wide = tables.side_by_side(results, [*CELL, "pair", "n"], spec)
     out = names.named(names.sort(wide).rename(columns={"pair": "People", "n": "Items"}))
-    units = " and ".join(f"{u}s" for u in dict.fromkeys(rows["resample_unit"]))
-    caption = f"Cohen's kappa of each pair of people over the items that both judged; CI over {units}."
+    caption = "Cohen's kappa of each pair of people over the items that both judged."
     why = {"Weighted kappa": "The label has two values, or values without an order."}
     return Table(out, "pairs_of_people", caption, why={h: reason for h, reason in why.items() if h in out})

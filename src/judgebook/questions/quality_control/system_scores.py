@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr
 
-from judgebook.questions.agreement.kappa_icc import cohen_kappa
+from judgebook.questions.agreement.coefficients import cohen_kappa
 
 
 def wald(gaps: pd.DataFrame) -> pd.Series:
