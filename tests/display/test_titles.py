@@ -94,10 +94,6 @@ def titled():
             "The interval of leniency excludes 0, the average, for 1",
         ),
         (
-            annotators.indicators_title(ends((0, 0), (0, 0), (0, 0), p_adjusted=[0.01, 0.2, NAN]), 0.05),
-            "1 of 3 annotators stands out from the others",
-        ),
-        (
             sensitivity.significance_title(pd.DataFrame({"sure": [True, False]})),
             "1 of 2 differences between systems is decided by the fits, all pairs of a label",
         ),

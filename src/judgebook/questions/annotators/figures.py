@@ -11,47 +11,32 @@ from matplotlib.axes import Axes
 from judgebook.display import captions
 from judgebook.display.names import BAD, NEUTRAL, DisplayNames
 from judgebook.display.style import PAGE, handle, legend_of, panel, subplots, tips
-from judgebook.display.text import Phrases, interval, number, plural, span
+from judgebook.display.text import Phrases, interval, plural, span
 from judgebook.display.views import Plot
-from judgebook.questions.annotators.analysis import INDICATORS, flagged
+from judgebook.questions.annotators.analysis import flagged
+from judgebook.questions.annotators.tables import worded
 from judgebook.study.results import Results
 
 #: annotators in one panel
 MOST = 22
 #: panels of a figure
 PANELS = 4
-TITLES = {
-    "severity": "Leniency", "disagreement": "Disagreement", "answers": "Variety of answers", "speed": "Time taken",
-    "drift": "Drift",
-}  # fmt: skip
-#: what z is divided by, for readers: see `severity.z_values`, `conduct` and `agreement_with_others`
-SCALE = (
-    "For leniency and time taken, z is in standard deviations of these estimates across annotators. For the other"
-    " indicators, it is in the standard deviations expected by chance if annotators neither differed nor drifted."
-)
 _GROUP = ["corpus", "group"]
 _PHRASES = Phrases(__package__)
 
 
-def worded(text: str, names: DisplayNames) -> str:
-    """A text about leniency; where no label has a direction, no score is favourable, only higher or lower."""
-    if any(label.direction for label in names.labels.values()):
-        return text
-    return text.replace("more favourable", "higher").replace("less favourable", "lower")
-
-
 def title(names: DisplayNames, row: pd.Series, *, several: bool) -> str:
     """What a panel is about: the method, the group, and the corpus where there are several."""
-    parts = [names.name("method", row["method"])] if pd.notna(row.get("method")) else []
+    parts = [names.name("method", row["method"])]
     parts += [names.name("group", row["group"])] if row["group"] != "all" else []
     parts += [names.name("corpus", row["corpus"])] if several else []
-    return ", ".join(parts) or "All annotators"
+    return ", ".join(parts)
 
 
 def severity(results: Results, names: DisplayNames, false_alarms: float) -> Iterator[Plot]:
     """Leniency of annotators over all labels, with intervals: a panel for each method and group."""
     rows = results["annotator_severity"]
-    rows = rows[rows["label"].isna() & rows["ci_low"].notna()]
+    rows = rows[rows["ci_low"].notna()]
     if rows.empty:
         return
     several = len(set(rows["corpus"])) > 1
@@ -91,13 +76,6 @@ def severity_title(rows: pd.DataFrame) -> str:
     return _PHRASES.say("severity_title", n=len(rows), off=off, people=people)
 
 
-def indicators_title(rows: pd.DataFrame, false_alarms: float) -> str:
-    """How many annotators an indicator flags. rows : of `annotator_z`."""
-    people = [*_GROUP, "annotator"]
-    named = rows.loc[rows["p_adjusted"] < false_alarms, people].drop_duplicates()
-    return _PHRASES.say("indicators_title", n=len(rows[people].drop_duplicates()), named=len(named))
-
-
 def _named_in(out: pd.DataFrame, row: pd.Series) -> set[str]:
     """Annotators of the corpus and group who are named for any indicator."""
     return set(out.loc[(out["corpus"] == row["corpus"]) & (out["group"] == row["group"]), "annotator"])
@@ -122,47 +100,3 @@ def _caterpillar(ax: Axes, of_panel: pd.DataFrame, out: set[str], names: Display
     ax.set(yticks=y, ylim=(-0.8, len(of_panel) - 0.2), xlabel=worded(f"← {less}       {more} →", names))
     ax.set_yticklabels(of_panel["annotator"], fontsize=7)
     ax.tick_params(axis="y", length=0)
-
-
-def indicators(results: Results, names: DisplayNames, false_alarms: float) -> Iterator[Plot]:
-    """One panel for each indicator: every annotator's value by group and method; those flagged are highlighted."""
-    rows = results["annotator_z"]
-    if rows.empty:
-        return
-    several = len(set(rows["corpus"])) > 1
-    method = rows["method"].astype(object).where(rows["method"].notna(), None)
-    rows = rows.assign(place=[title(names, r, several=several) for _, r in rows.assign(method=method).iterrows()])
-    shown = [i for i in INDICATORS if i in set(rows["indicator"])]
-    lines = {i: list(dict.fromkeys(rows.loc[rows["indicator"] == i, "place"])) for i in shown}
-    ratios = [len(lines[i]) + 2.5 for i in shown]
-    fig, axes = subplots(
-        len(shown), 1, squeeze=False, width=PAGE, height=0.19 * sum(ratios) + 0.9,
-        gridspec_kw={"height_ratios": ratios},
-    )  # fmt: skip
-    for ax, indicator in zip(axes[:, 0], shown, strict=True):
-        of_indicator = rows[rows["indicator"] == indicator]
-        y = of_indicator["place"].map({p: k for k, p in enumerate(lines[indicator])}).to_numpy(float)
-        bad = (of_indicator["p_adjusted"] < false_alarms).to_numpy()
-        ax.plot(of_indicator["estimate"][~bad], y[~bad], "|", color=NEUTRAL[0], markersize=7, markeredgewidth=0.7)
-        ax.plot(of_indicator["estimate"][bad], y[bad], "D", color=BAD, markersize=4.5)
-        tips(
-            ax, [f"{r.annotator}: {number(r.estimate)}" for r in of_indicator.itertuples()], of_indicator["estimate"], y
-        )
-        ax.set(ylim=(len(lines[indicator]) - 0.4, -0.6), yticks=range(len(lines[indicator])))
-        ax.set_yticklabels(lines[indicator], fontsize=7)
-        ax.set_title(TITLES[indicator], fontsize=8)
-        ax.axvline(0, color="#8A8A8A", linewidth=0.8, zorder=0)
-        ax.tick_params(axis="y", length=0)
-    axes[-1, 0].set_xlabel("z (standardised value of the indicator)")
-    n = int((rows["p_adjusted"] < false_alarms).sum())
-    legend_of(fig, [handle("annotator", NEUTRAL[0], "|"), *([handle("flagged", BAD, "D")] if n else [])])
-    right = worded("Values to the right mean: more favourable scores or more marks (leniency),", names)
-    caption = (
-        f"Every annotator by indicator. {right} more disagreement, more varied answers, more time, and growing leniency"
-        f" from the first to the last dialogue (drift). {SCALE} An annotator is flagged if z lies outside the spread of"
-        " the other annotators in the row (generalised ESD test), not if it is far from 0. Disagreement is flagged only"
-        " if high, time only if short."
-    )
-    alt = f"Indicators of annotators; outside the spread of the others: {plural(n, 'value')}."
-    unit = "Standardised value of each indicator, by group and method"
-    yield Plot(fig, "indicators", alt, caption, indicators_title(rows, false_alarms), unit)
