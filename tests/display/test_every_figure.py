@@ -19,7 +19,7 @@ from fixtures.made_results import Size, cases, made
 from judgebook.display.views import Plot
 from judgebook.questions.agreement import figures as agreement
 from judgebook.questions.collection import figures as collection
-from judgebook.questions.over_time import figures as over_time
+from judgebook.questions.over_time import views as over_time
 from judgebook.questions.performance import figures as performance
 from judgebook.questions.performance import leaderboard, leading
 from judgebook.questions.sensitivity import figures as sensitivity
@@ -174,11 +174,9 @@ def of_over_time(size: Size) -> Iterator[Plot]:
     changed = {"period": "2026-W30", "before": "2026-W29", "only": "single"}
     results = collect(
         made("period_mean", size, of="system", low=1, high=5, resample="dialogue", **weeks),
-        made("period_severity", size, low=-1, high=1, annotator=[f"A{i:04}" for i in range(12)], **weeks),
         made("system_change", size, of="system", **changed).assign(p_value=0.0, p_adjusted=0.0),
-        made("annotator_change", size, annotator="A0003", **changed).assign(p_value=0.0, p_adjusted=0.0),
     )
-    yield from flat(over_time.means(results, size.names, 0.05), over_time.severity(results, size.names, 0.05))
+    yield from flat(over_time.means(results, size.names, 0.05))
 
 
 ALL = "systems labels groups"
