@@ -16,7 +16,7 @@ from judgebook.annotations import picks, population, summary
 from judgebook.display import saving, style
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.questions.agreement import analysis as agreement
-from judgebook.questions.agreement import figures, findings, tables
+from judgebook.questions.agreement import findings, views
 from judgebook.questions.performance import analysis as performance
 from judgebook.questions.performance import rates
 from judgebook.questions.performance.fitted import fitted
@@ -152,9 +152,9 @@ def test_every_score_the_same(tmp_path):
     headline, *rest = (view.text for view in findings.findings(results, names, min_items=5, confidence=0.95))
     assert "cannot be determined" in headline
     assert "nan" not in "".join([headline, *rest]).lower()
-    (plot,) = figures.alphas(results, names)
+    (plot,) = views.forests(results, names)
     assert "undefined" in plot.alt
-    assert tables.alphas(results, names, 0.95)
+    assert views.alphas(results, names, 0.95)
 
 
 def test_the_person_says_a_blank(tmp_path):

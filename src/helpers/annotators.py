@@ -2,7 +2,7 @@
 
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
-from judgebook.questions.annotators import analysis, figures, findings, tables
+from judgebook.questions.annotators import analysis, findings, views
 
 
 class Page(NotebookPage):
@@ -25,11 +25,11 @@ class Page(NotebookPage):
         yield findings.findings(self.results, self.names, self.false_alarms)
 
     def severity(self) -> Section:
-        yield figures.severity(self.results, self.names, self.false_alarms)
+        yield views.severity(self.results, self.names, self.false_alarms)
 
     def indicators(self) -> Section:
-        yield tables.named(self.results, self.names, self.false_alarms)
-        yield tables.everyone(self.results, self.names)
+        yield views.named(self.results, self.names, self.false_alarms)
+        yield views.everyone(self.results, self.names)
 
     def consensus(self) -> Section:
-        yield tables.consensus(self.results, self.names)
+        yield views.consensus(self.results, self.names)

@@ -17,7 +17,7 @@ from fixtures.boxes import unreadable
 from fixtures.made_results import Size, cases, made
 
 from judgebook.display.views import Plot
-from judgebook.questions.agreement import figures as agreement
+from judgebook.questions.agreement import views as agreement
 from judgebook.questions.collection import figures as collection
 from judgebook.questions.over_time import views as over_time
 from judgebook.questions.performance import figures as performance
@@ -94,7 +94,7 @@ def of_agreement(size: Size) -> Iterator[Plot]:
     alpha = {"measurement": "ordinal", "raters": "all", "kind": "human"}
     dialogue = made("alpha", size, low=-0.2, high=0.9, resample="dialogue", **alpha)
     dialogue["resample"] = np.where(dialogue["level"] == "pair", "pair", "dialogue")
-    yield from flat(agreement.alphas(collect(dialogue), names, 0.667, (0.5,)))
+    yield from flat(agreement.forests(collect(dialogue), names, 0.667, (0.5,)))
 
 
 def of_collection(size: Size) -> Iterator[Plot]:

@@ -8,7 +8,7 @@ from compendium.published import figures as scoreboard
 from compendium.published.consistency import figures as consistency
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
-from judgebook.questions.annotators import figures as annotators
+from judgebook.questions.annotators import views as annotators
 from judgebook.questions.collection import figures as collection
 from judgebook.questions.groups import analysis as of_groups
 from judgebook.questions.groups import figures as groups

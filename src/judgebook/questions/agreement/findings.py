@@ -11,7 +11,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
 from judgebook.questions.agreement.population import BOUNDS, FIXED, SAMPLE, primary
-from judgebook.questions.agreement.tables import RELIABLE, TENTATIVE, over
+from judgebook.questions.agreement.views import RELIABLE, TENTATIVE, over
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL
 

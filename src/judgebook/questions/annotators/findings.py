@@ -14,7 +14,7 @@ from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
 from judgebook.questions.annotators.analysis import flagged
 from judgebook.questions.annotators.outliers import MIN_VALUES
-from judgebook.questions.annotators.tables import MEANING, TITLES, worded
+from judgebook.questions.annotators.views import MEANING, TITLES, worded
 from judgebook.study.results import Results
 
 _PHRASES = Phrases(__package__)
