@@ -218,7 +218,7 @@ def answers(rows: Annotations, rng: np.random.Generator) -> tuple[list[dict[str,
                 if n >= MIN_UNITS and sd > 0:
                     z.setdefault(names[code], []).append((float(entropy[code]) - mean) / sd)
     n = rows.groupby("annotator").size()
-    out = [{"statistic": "annotator_answers", "annotator": name, "n": int(n[name]), "estimate": float(np.mean(shares))}
+    out = [{"statistic": "annotator_answers", "annotator": name, "n": int(n[name]), "estimate": sum(shares) / len(shares)}
            for name, shares in sorted(seen.items())]  # fmt: skip
     return out, pd.Series({name: np.mean(v) * np.sqrt(len(v)) for name, v in sorted(z.items())}, dtype=float)
 
