@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
+from fixtures.made_annotations import codes, crossed
 from fixtures.planted_annotators import planted
 from scipy.stats import norm
 
 from judgebook.questions.annotators import consensus, indicators, outliers
+from judgebook.statistics import reml
 from judgebook.study.labels import Label
 
 #: Rosner 1983, as reprinted in the NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.5.17.3
@@ -202,3 +204,51 @@ def test_rates_by_consensus(votes):
     assert few["note"].tolist() == ["20 items judged more than once (at least 100 needed)"]
     two = pd.DataFrame(consensus.consensus(rows.groupby("dialogue").head(2), label))
     assert two["note"].tolist() == ["2.0 annotations per item (at least 3 needed)"]
+
+
+def test_parts_are_those_of_the_estimators():
+    frame = crossed(np.random.default_rng(6), n_dialogues=200)
+    levels, found = indicators.model(frame)
+    assert list(levels) == ["system", "annotator", "dialogue", "system_annotator"]
+    frame["both"] = frame["system"] + frame["annotator"]
+    alone = reml.fit_linear_mixed(
+        frame["score"].to_numpy(), np.ones((len(frame), 1)), codes(frame, *[*levels][:3], "both")
+    )
+    assert found.variances == pytest.approx(alone.variances)
+    assert levels["system"].tolist() == list("abcd")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"annotator_known": False}, "annotators are positions, not people"),
+        ({"annotator": "A1"}, "one annotator, fewer than 5"),
+        ({"system": "a"}, "one system, fewer than 3"),
+        ({"score": 3.0}, "all scores are equal"),
+    ],
+)
+def test_what_has_no_model_says_why(change, reason):
+    frame = crossed(np.random.default_rng(10), n_dialogues=20)
+    assert indicators.model(frame.assign(**change)) == reason
+
+
+def test_parts_that_the_design_does_not_separate_are_in_the_residual():
+    frame = crossed(np.random.default_rng(10), n_dialogues=40)
+    once = frame.drop_duplicates("dialogue")
+    assert "dialogue" not in indicators.factors(once)
+    own = frame.assign(dialogue=frame["annotator"])
+    assert "dialogue" not in indicators.factors(own)
+    assert "annotator" in indicators.factors(own)
+    assert "system_annotator" not in indicators.factors(frame, most_levels=20)
+
+
+def test_scores_that_are_explained_have_no_residual():
+    frame = crossed(np.random.default_rng(11), noise=0.0, dialogue=0.0)
+    assert "explain every score" in indicators.model(frame)
+
+
+def test_failure_to_converge_is_said(monkeypatch):
+    minimise = reml.RestrictedDeviance.minimise
+    monkeypatch.setattr(reml.RestrictedDeviance, "minimise", lambda *a: (*minimise(*a)[:2], False))
+    frame = crossed(np.random.default_rng(11), n_dialogues=20)
+    assert indicators.model(frame) == "the restricted likelihood did not converge"

@@ -2,10 +2,12 @@
 
 Severity, given what others would have scored the same dialogues. Over all labels of a method, the mean of an
 annotator's standardised scores of an item has a linear model with systems, annotators, dialogues, and annotators within
-systems as random effects (`annotations.mixed_models`): its standard error accounts for labels that go together.
-Severity is partially pooled: drawn towards 0, the more so the less is known of an annotator. A predicted effect varies
-less than the effects themselves: its standard deviation is the root of their variance minus its prediction error, by
-which it is divided before annotators are compared (Waternaux, Laird and Ware 1989).
+systems as crossed random effects (REML; turns of a dialogue are part of the residual): its standard error accounts for
+labels that go together. The model needs annotators who are people and enough of them: a variance estimated from two
+degrees of freedom (three annotators) has a 95% interval whose ends differ by a factor of 146. Severity is partially
+pooled: drawn towards 0, the more so the less is known of an annotator. A predicted effect varies less than the effects
+themselves: its standard deviation is the root of their variance minus its prediction error, by which it is divided
+before annotators are compared (Waternaux, Laird and Ware 1989).
 
 Disagreement: where items have several annotators, each is compared with the others item by item; where every annotator
 judged dialogues of their own, with the means that the others gave to the systems.
@@ -14,20 +16,20 @@ Conduct, whatever is judged: how varied answers are, how fast annotators are, an
 
 References
 ----------
-Waternaux, Laird and Ware 1989, Journal of the American Statistical Association 84, 33-41 (outliers among random
-effects).
+Baayen, Davidson and Bates 2008, Journal of Memory and Language 59, 390-412 (crossed random effects). Waternaux, Laird
+and Ware 1989, Journal of the American Statistical Association 84, 33-41 (outliers among random effects).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri, stdtr, stdtrit
 
-from judgebook.annotations import mixed_models
 from judgebook.statistics import reml
 from judgebook.statistics.correlation import rounded
 from judgebook.study.labels import Label
@@ -36,7 +38,13 @@ from judgebook.study.schema import Annotations
 #: what is judged, within a method
 ITEM = ["label", "dialogue", "turn", "dialogue_b"]
 _BLOCK = ["annotator", "dialogue", "dialogue_b"]
-_COLUMNS = ["system", "annotator", "annotator_known", "dialogue", "score"]
+#: fewer annotators or systems than these are no sample to estimate a variance from
+MIN_ANNOTATORS, MIN_SYSTEMS = 5, 3
+#: most levels of systems, annotators and annotators within systems together with which the last are a part of their
+#: own
+MOST_LEVELS = 450
+#: share of the variance below which there is no residual, as where annotators always agree
+NO_RESIDUAL = 1e-7
 #: fewer scores beside those of others give no correlation
 MIN_SHARED = 10
 #: fewer dialogues or work units of an annotator show no trend and no speed
@@ -81,22 +89,63 @@ def severity(rows: Annotations, confidence: float) -> tuple[list[dict[str, Any]]
         return [], pd.Series(dtype=float)
     keys = ["annotator", "annotator_known", "system", "dialogue", "turn"]
     means = rows.groupby(keys, dropna=False, sort=False)["score"].mean().reset_index()
-    fitted = mixed_models.why_not(means) or mixed_models.fit(means[_COLUMNS])
-    if isinstance(fitted, str) or "annotator" not in fitted.parts:
-        note = fitted if isinstance(fitted, str) else INSEPARABLE
-        return [{"statistic": "annotator_severity", "ci_kind": "not_estimable", "note": note}], pd.Series(dtype=float)
-    effect, error, sd = fitted.effects["annotator"], fitted.errors["annotator"], fitted.sd["annotator"]
+    fitted = model(means)
+    if isinstance(fitted, str):
+        return [{"statistic": "annotator_severity", "ci_kind": "not_estimable", "note": fitted}], pd.Series(dtype=float)
+    levels, fit = fitted
+    at, names = list(levels).index("annotator"), levels["annotator"]
+    effect, error, sd = fit.effects[at], fit.effect_se[at], float(np.sqrt(fit.variances[at]))
     half = stdtrit(max(len(effect) - 1, 1), (1 + confidence) / 2) * error
     same = {"statistic": "annotator_severity", "ci_kind": "t", "n": len(means)}
     if np.ptp(effect) == 0:  # the model would be certain that all are alike
         half = np.full(len(effect), np.nan)
         same |= {"ci_kind": "not_estimable", "note": "the variance of annotators is estimated as 0"}
-    names = fitted.levels["annotator"]
     out = [same | {"annotator": name, "estimate": value, "ci_low": value - reach, "ci_high": value + reach}
            for name, value, reach in zip(names, effect, half, strict=True)]  # fmt: skip
     spread = np.sqrt(np.maximum(sd**2 - error**2, 0.0))  # the standard deviation that predicted effects have
     z = np.divide(effect, spread, out=np.zeros(len(effect)), where=spread > 1e-3 * max(sd, 1e-12))
     return out, pd.Series(z, index=names)
+
+
+def model(rows: pd.DataFrame) -> tuple[dict[str, np.ndarray], reml.LinearMixedFit] | str:
+    """Names of the levels of each random effect, and the model of scores; or why there is none.
+
+    rows : system, annotator, annotator_known, dialogue, score.
+    """
+    if not rows["annotator_known"].all():
+        return "annotators are positions, not people"
+    annotators, systems = rows["annotator"].nunique(), rows["system"].nunique()
+    if annotators < MIN_ANNOTATORS:
+        return f"{'one annotator' if annotators == 1 else f'{annotators} annotators'}, fewer than {MIN_ANNOTATORS}"
+    if systems < MIN_SYSTEMS:
+        return f"{'one system' if systems == 1 else f'{systems} systems'}, fewer than {MIN_SYSTEMS}"
+    if rows["score"].nunique() < 2:
+        return "all scores are equal"
+    codes, score = factors(rows), rows["score"].to_numpy(dtype=float)
+    fitted = reml.fit_linear_mixed(score, np.ones((len(rows), 1)), [c for c, _ in codes.values()])
+    if not fitted.converged:
+        return "the restricted likelihood did not converge"
+    if fitted.shares[-1] < NO_RESIDUAL:
+        return "the factors explain every score: there is no residual to hold their variance against"
+    return ({name: names for name, (_, names) in codes.items()}, fitted) if "annotator" in codes else INSEPARABLE
+
+
+def factors(rows: pd.DataFrame, most_levels: int = MOST_LEVELS) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The parts of the variance that the design separates: name -> (n,) codes and (k,) names of levels.
+
+    A dialogue with a single score is not separated from the residual; of two factors that group scores alike the first
+    stays.
+    """
+    out = {name: pd.factorize(rows[name], sort=True) for name in ("system", "annotator", "dialogue")}
+    pairs = rows["system"].astype(str) + " " + rows["annotator"].astype(str)
+    if len(out["system"][1]) + len(out["annotator"][1]) + pairs.nunique() <= most_levels:
+        out["system_annotator"] = pd.factorize(pairs, sort=True)
+    sizes = {name: len(levels) for name, (_, levels) in out.items()}
+    gone = {name for name, size in sizes.items() if size < 2 or size > 0.9 * len(rows)}
+    for a, b in combinations(out, 2):
+        together = len(pd.MultiIndex.from_arrays([out[a][0], out[b][0]]).unique())
+        gone |= {b} if together == sizes[a] == sizes[b] and a not in gone else set()
+    return {name: (codes, np.asarray(levels)) for name, (codes, levels) in out.items() if name not in gone}
 
 
 def oriented(rows: Annotations) -> Annotations:
@@ -218,7 +267,8 @@ def answers(rows: Annotations, rng: np.random.Generator) -> tuple[list[dict[str,
                 if n >= MIN_UNITS and sd > 0:
                     z.setdefault(names[code], []).append((float(entropy[code]) - mean) / sd)
     n = rows.groupby("annotator").size()
-    out = [{"statistic": "annotator_answers", "annotator": name, "n": int(n[name]), "estimate": sum(shares) / len(shares)}
+    same = {"statistic": "annotator_answers"}
+    out = [same | {"annotator": name, "n": int(n[name]), "estimate": sum(shares) / len(shares)}
            for name, shares in sorted(seen.items())]  # fmt: skip
     return out, pd.Series({name: np.mean(v) * np.sqrt(len(v)) for name, v in sorted(z.items())}, dtype=float)
 

@@ -1,32 +1,14 @@
-"""Linear mixed models against nlme and balanced designs; the model of annotators' severity."""
+"""Linear mixed models against nlme and balanced designs."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT
-from fixtures.made_annotations import SYSTEMS
+from fixtures.made_annotations import codes, crossed
 from fixtures.reference import EFFECTS as R
 from scipy.optimize import approx_fprime
 
-from judgebook.annotations import mixed_models as mixed
 from judgebook.statistics import elimination, reml
-
-
-def crossed(
-    rng, n_dialogues=60, n_annotators=6, times=3, annotator=0.5, dialogue=0.8, noise=0.7, systems=(0, 0.3, 0.6, 0.9)
-):
-    a, d = annotator * rng.normal(size=n_annotators), dialogue * rng.normal(size=n_dialogues)
-    rows = []
-    for i in range(n_dialogues):
-        s = i % len(systems)
-        for j in rng.choice(n_annotators, times, replace=False):
-            score = 3 + systems[s] + a[j] + d[i] + noise * rng.normal()
-            rows.append({"dialogue": f"d{i:03d}", "system": SYSTEMS[s], "annotator": f"A{j}", "score": score})
-    return pd.DataFrame(rows).assign(annotator_known=True)
-
-
-def codes(frame, *names):
-    return [frame[name].factorize(sort=True)[0] for name in names]
 
 
 def fit(frame):
@@ -106,49 +88,3 @@ class TestReml:
         for x, factors in ((np.ones((len(y), 2)), [d]), (np.ones((len(y), 1)), [])):
             with pytest.raises(ValueError, match="expected a factor, a design of full rank"):
                 reml.fit_linear_mixed(y, x, factors)
-
-
-class TestModel:
-    def test_parts_are_those_of_the_estimators(self):
-        frame = crossed(np.random.default_rng(6), n_dialogues=200)
-        found = mixed.fit(frame)
-        assert found.parts == ("system", "annotator", "dialogue", "system_annotator")
-        frame["both"] = frame["system"] + frame["annotator"]
-        alone = reml.fit_linear_mixed(
-            frame["score"].to_numpy(), np.ones((len(frame), 1)), codes(frame, *found.parts[:3], "both")
-        )
-        assert np.square(list(found.sd.values())) == pytest.approx(alone.variances)
-        assert found.levels["system"].tolist() == list("abcd")
-
-    @pytest.mark.parametrize(
-        ("change", "reason"),
-        [
-            ({"annotator_known": False}, "annotators are positions, not people"),
-            ({"annotator": "A1"}, "one annotator, fewer than 5"),
-            ({"system": "a"}, "one system, fewer than 3"),
-            ({"score": 3.0}, "all scores are equal"),
-        ],
-    )
-    def test_what_has_no_model_says_why(self, change, reason):
-        frame = crossed(np.random.default_rng(10), n_dialogues=20)
-        assert mixed.why_not(frame) == ""
-        assert mixed.why_not(frame.assign(**change)) == reason
-
-    def test_parts_that_the_design_does_not_separate_are_in_the_residual(self):
-        frame = crossed(np.random.default_rng(10), n_dialogues=40)
-        once = frame.drop_duplicates("dialogue")
-        assert "dialogue" not in mixed.factors(once)
-        own = frame.assign(dialogue=frame["annotator"])
-        assert "dialogue" not in mixed.factors(own)
-        assert "annotator" in mixed.factors(own)
-        assert "system_annotator" not in mixed.factors(frame, most_levels=20)
-
-    def test_scores_that_are_explained_have_no_residual(self):
-        frame = crossed(np.random.default_rng(11), noise=0.0, dialogue=0.0)
-        assert "explain every score" in mixed.fit(frame)
-
-    def test_failure_to_converge_is_said(self, monkeypatch):
-        minimise = reml.RestrictedDeviance.minimise
-        monkeypatch.setattr(reml.RestrictedDeviance, "minimise", lambda *a: (*minimise(*a)[:2], False))
-        frame = crossed(np.random.default_rng(11), n_dialogues=20)
-        assert mixed.fit(frame) == "the restricted likelihood did not converge"
