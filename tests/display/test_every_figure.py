@@ -16,9 +16,9 @@ from fixtures.boxes import unreadable
 from fixtures.made_results import Size, cases, made
 
 from judgebook.display.views import Plot
-from judgebook.questions.agreement import figures as agreement
+from judgebook.questions.agreement import views as agreement
 from judgebook.questions.collection import views as collection
-from judgebook.questions.over_time import figures as over_time
+from judgebook.questions.over_time import views as over_time
 from judgebook.questions.performance import figures as performance
 from judgebook.questions.performance import leaderboard, leading
 from judgebook.questions.sensitivity import figures as sensitivity
@@ -93,7 +93,7 @@ def of_agreement(size: Size) -> Iterator[Plot]:
     alpha = {"measurement": "ordinal", "raters": "all", "kind": "human"}
     dialogue = made("alpha", size, low=-0.2, high=0.9, resample="dialogue", **alpha)
     dialogue["resample"] = np.where(dialogue["level"] == "pair", "pair", "dialogue")
-    yield from flat(agreement.alphas(collect(dialogue), names, 0.667, (0.5,)))
+    yield from flat(agreement.forests(collect(dialogue), names, 0.667, (0.5,)))
 
 
 def of_collection(size: Size) -> Iterator[Plot]:
@@ -149,11 +149,9 @@ def of_over_time(size: Size) -> Iterator[Plot]:
     changed = {"period": "2026-W30", "before": "2026-W29", "only": "single"}
     results = collect(
         made("period_mean", size, of="system", low=1, high=5, resample="dialogue", **weeks),
-        made("period_severity", size, low=-1, high=1, annotator=[f"A{i:04}" for i in range(12)], **weeks),
         made("system_change", size, of="system", **changed).assign(p_value=0.0, p_adjusted=0.0),
-        made("annotator_change", size, annotator="A0003", **changed).assign(p_value=0.0, p_adjusted=0.0),
     )
-    yield from flat(over_time.means(results, size.names, 0.05), over_time.severity(results, size.names, 0.05))
+    yield from flat(over_time.means(results, size.names, 0.05))
 
 
 ALL = "systems labels groups"

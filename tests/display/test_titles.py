@@ -8,7 +8,7 @@ from compendium.published import figures as scoreboard
 from compendium.published.consistency import figures as consistency
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
-from judgebook.questions.annotators import figures as annotators
+from judgebook.questions.annotators import views as annotators
 from judgebook.questions.groups import analysis as of_groups
 from judgebook.questions.groups import figures as groups
 from judgebook.questions.metrics import figures as metrics
@@ -86,10 +86,6 @@ def titled():
         (
             annotators.severity_title(ends((0.1, 0.4), (-0.2, 0.3))),
             "The interval of leniency excludes 0, the average, for 1",
-        ),
-        (
-            annotators.indicators_title(ends((0, 0), (0, 0), (0, 0), p_adjusted=[0.01, 0.2, NAN]), 0.05),
-            "1 of 3 annotators stands out from the others",
         ),
         (
             sensitivity.significance_title(pd.DataFrame({"sure": [True, False]})),

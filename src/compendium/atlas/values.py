@@ -96,7 +96,7 @@ def complete(found: pd.DataFrame, labels: pd.DataFrame, reasons: Mapping[str, st
 
 def _agreement(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
     yield "alpha", _human(population.primary(results))
-    yield "ac", _human(population.primary_ac(results))
+    yield "ac", _human(results["ac"])
     for statistic in ("raw_agreement", "positive_agreement", "negative_agreement", "prevalence"):
         rows = _human(results[statistic])
         yield statistic, rows[rows["against"].isna()] if "against" in rows else rows

@@ -46,11 +46,10 @@ Correlation
     rounded                    values whose ties do not depend on rounding errors
 
 Regression
-    fit_linear_mixed           crossed random effects by REML, with intervals of shares of the variance
-    fit_ordinal_mixed          cumulative logit with crossed random effects (Laplace)
+    fit_linear_mixed           crossed random effects by REML
     fit_logit                  maximum likelihood, also where answers are separated
     fit_firth                  penalised, finite under separation
-    LinearMixedFit, OrdinalMixedFit, LogitFit, FirthFit
+    LinearMixedFit, LogitFit, FirthFit
                                what these return
     Fitness                    how well subsets of predictors fit
     all_r2                     R² of every subset
@@ -93,7 +92,6 @@ if TYPE_CHECKING:
     from judgebook.statistics.intervals import Interval, Replicates, Sampling, exact_binomial, generator, jackknife_t
     from judgebook.statistics.logit import FirthFit, LogitFit, fit_firth, fit_logit
     from judgebook.statistics.multiplicity import adjust_p_values, simultaneous_t
-    from judgebook.statistics.ordinal_mixed import OrdinalMixedFit, fit_ordinal_mixed
     from judgebook.statistics.parallel import run_tasks
     from judgebook.statistics.permutation import Permutation, permutation_test, sign_flip_test
     from judgebook.statistics.reml import LinearMixedFit, fit_linear_mixed
@@ -122,7 +120,6 @@ _MODULES = {
     "intervals": ["Interval", "Replicates", "Sampling", "exact_binomial", "generator", "jackknife_t"],
     "logit": ["FirthFit", "LogitFit", "fit_firth", "fit_logit"],
     "multiplicity": ["adjust_p_values", "simultaneous_t"],
-    "ordinal_mixed": ["OrdinalMixedFit", "fit_ordinal_mixed"],
     "parallel": ["run_tasks"],
     "permutation": ["Permutation", "permutation_test", "sign_flip_test"],
     "reml": ["LinearMixedFit", "fit_linear_mixed"],
@@ -143,7 +140,6 @@ __all__ = [
     "Interval",
     "LinearMixedFit",
     "LogitFit",
-    "OrdinalMixedFit",
     "Permutation",
     "Replicates",
     "Sampling",
@@ -165,7 +161,6 @@ __all__ = [
     "fit_firth",
     "fit_linear_mixed",
     "fit_logit",
-    "fit_ordinal_mixed",
     "generator",
     "influence",
     "jackknife_covariance",

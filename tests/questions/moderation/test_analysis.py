@@ -13,7 +13,7 @@ from compendium.papers import moderation as printed
 from compendium.published import numbers as published
 from compendium.simulation import moderation as simulated
 from judgebook.display.names import DisplayNames
-from judgebook.questions.agreement import kappa_icc as coefficients
+from judgebook.questions.agreement import coefficients
 from judgebook.questions.moderation import analysis, categories
 from judgebook.questions.performance.rate_intervals import wilson
 from judgebook.statistics.intervals import Sampling

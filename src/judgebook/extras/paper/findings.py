@@ -228,7 +228,7 @@ def agreement(m: Material) -> dict | None:
         "units": agreement_units(rows[~rows["ci_kind"].isin(["jackknife_t", "not_estimable"])]),
         "both": agreement_units(rows[rows["ci_kind"] == "jackknife_t"]),
         "fixed": bool(rows["others"].notna().any()),
-        "ac": bool(len(population.primary_ac(results))),
+        "ac": bool(len(results["ac"])),
         "reason": bool((rows["resample"] == "dialogue").any()),
         "n_resamples": m.study.bootstrap.n_resamples,
         "level": level(m),

@@ -8,7 +8,7 @@ import jinja2
 
 from judgebook.annotations import population
 from judgebook.annotations.features import FEATURES, MIN_DIALOGUES, MIN_RATED
-from judgebook.questions.annotators import agreement_with_others
+from judgebook.questions.annotators import indicators
 from judgebook.questions.judges import alternative_annotator
 from judgebook.questions.metrics import correlations
 from judgebook.statistics import intervals
@@ -29,7 +29,7 @@ VALUES = {
     "often": OFTEN,
     "people": alternative_annotator.MIN_ANNOTATORS,
     "rated": MIN_RATED,
-    "shared": agreement_with_others.MIN_SHARED,
+    "shared": indicators.MIN_SHARED,
     "small": SMALL,
     "systems": correlations.MIN_SYSTEMS,
     "tested": MIN_DIALOGUES,

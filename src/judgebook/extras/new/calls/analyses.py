@@ -61,7 +61,7 @@ def agreement(
     system: Systems = None,
     folder: str | os.PathLike[str] | None = None,
 ) -> Analysis:
-    """Do annotators agree? Krippendorff's alpha and other coefficients of each label, with intervals: notebook 03.
+    """Do annotators agree? Krippendorff's alpha of each label with its intervals, and other coefficients: notebook 03.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def agreement(
     >>> frame = pd.DataFrame(rows, columns=["reply", "rater", "fluency"])
     >>> found = jb.agreement(frame, item="reply", annotator="rater", score="fluency")
     >>> found.estimates.query("primary")[["statistic", "label", "estimate", "n"]].round(2).values.tolist()
-    [['alpha', 'fluency', 0.52, 20], ['ac', 'fluency', 0.53, 20]]
+    [['alpha', 'fluency', 0.52, 20]]
     >>> found.questions["level of fluency"].partition("? ")[2]
     'Assumed: ranks (`level: ordinal`) (whole numbers, at most 5 different ones).'
     """
