@@ -223,7 +223,7 @@ class Runner:
     def _report_progress(self) -> None:
         for job in self._running.values():
             since, progress = time.monotonic() - job.started, ""
-            if job.node.recorded and isinstance(job.argument, worker.NotebookJob):
+            if isinstance(job.argument, worker.NotebookJob):
                 done, step_left = worker.progress(job.argument)
                 left = max(job.node.seconds - since if job.node.seconds >= durations.LONG else 0.0, step_left)
                 progress = f", {done}" + (f", about {durations.shown(left)} left" if left >= 15 else "")

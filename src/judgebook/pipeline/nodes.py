@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import shutil
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
@@ -49,13 +49,8 @@ _NOT_DATA = {
 #: nodes that are neither notebooks nor pages of notebooks or extras
 _OTHERS = ("annotations", "index", "search")
 Parts = dict[str, str | None]
-#: the node that analyses a notebook ahead of the first page
-ANALYSIS = "analysis of {}"
 #: where what the analyses gave may be kept, by module: questions, and packages that add to this one
 KEPT = ("judgebook.questions.", *(f"{name}." for name, path in project.packages().items() if path != project.PACKAGE))
-#: in the scratch folder, the first page as it is where the run is stopped before the rest is computed, followed by the
-#: digest of the page as it is meanwhile
-STOPPED = "stopped-"
 
 
 @dataclass(frozen=True)
@@ -118,17 +113,15 @@ class StudyNodes:
         )
         return [*nodes, frames]
 
-    def notebooks(self, selected: list[str], ahead: Collection[str] = ()) -> list[Node]:
-        """ahead : those that are analysed before they run (`early`)."""
-        in_turn = [name for name in dag.in_turn(selected, self.entries) if name in selected]
-        return [self._notebook(name, (ANALYSIS.format(name),) if name in ahead else ()) for name in in_turn]
+    def notebooks(self, selected: list[str]) -> list[Node]:
+        return [self._notebook(name) for name in dag.in_turn(selected, self.entries) if name in selected]
 
-    def _notebook(self, name: str, first: tuple[str, ...]) -> Node:
+    def _notebook(self, name: str) -> Node:
         entry = self.entries[name]
         return Node(
             self.key,
             name,
-            ("annotations", *entry.needs, *first),
+            ("annotations", *entry.needs),
             lambda: self.parts(name),
             lambda: self.outputs(name),
             worker.notebook,
@@ -285,12 +278,7 @@ class StudyNodes:
                 self.retire(name)
 
     def clear_scratch(self) -> None:
-        """Remove unfinished files of a run that was stopped; its first page no longer says that more is to come. To be
-        called while the study is locked."""
-        index = store.out_root() / "reports" / self.key / "index.html"
-        for path in self.work.glob(f"{STOPPED}*"):  # which page it takes the place of is in its name
-            if self.cache.file(index) == path.name.removeprefix(STOPPED):
-                path.replace(index)
+        """Remove unfinished files of a run that was stopped. To be called while the study is locked."""
         shutil.rmtree(self.work, ignore_errors=True)
         store.sweep(*store.folders(self.key), store.raw(self.key))
 

@@ -25,10 +25,6 @@ DESIGN = "17_design_check"
 NOT_RUN = "`{command} --study {study} --only {name}` answers this"
 #: state of a notebook that was not run and has no page, but whose analysis was carried out (`pipeline.audit`)
 COMPUTED = "computed"
-#: state of a notebook that this run has analysed for the first page and has still to run
-ANALYSED = "analysed"
-#: states of notebooks whose pages are still to come
-TO_COME = (WAITED, ANALYSED)
 
 
 @dataclass(frozen=True)
@@ -77,11 +73,13 @@ class Row:
 
     @property
     def has_results(self) -> bool:
-        return self.executed is not None or self.state in (COMPUTED, ANALYSED)
+        return self.executed is not None or self.state == COMPUTED
 
 
 @dataclass(frozen=True)
 class IndexJob:
+    """pages : of notebooks, which are rendered with it: where it is written before the rest is there."""
+
     shared: Shared
     study: str
     description: str
@@ -91,6 +89,7 @@ class IndexJob:
     made: tuple[tuple[str, str], ...]
     cite: Cite
     target: Path
+    pages: tuple[PageJob, ...] = ()
 
 
 def earlier(job: IndexJob, names: Collection[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +17,6 @@ from judgebook.pipeline.page_jobs import (
     COMPUTED,
     DESIGN,
     NOT_RUN,
-    TO_COME,
     WAITED,
     IndexJob,
     PageJob,
@@ -30,11 +29,13 @@ from judgebook.study import store
 
 if TYPE_CHECKING:
     from judgebook.pipeline.reading import places
-    from judgebook.report.html import Answered, Before
+    from judgebook.report.html import Before
     from judgebook.study.sections.data import Figures
     from judgebook.summary.evidence import Evidence
     from judgebook.summary.findings import PageAnswer, Preface
 
+#: the answer that follows from notebooks which the first page does not wait for
+NEXT = "next"
 #: counts in profile.json, as named on the index
 SIZES = {
     "n_annotations": "annotations",
@@ -91,6 +92,8 @@ class FirstPage:
 @timed
 def index(job: IndexJob) -> str:
     """Render the index of a study, its summary on one page, and the answers as data."""
+    for one in job.pages:
+        render(one)
     draw(job, first_page(job))
     return ""
 
@@ -101,7 +104,9 @@ def first_page(job: IndexJob) -> FirstPage:
     from judgebook.summary.evidence import read
 
     evidence = read(job.study, {row.name: _why_absent(job, row) for row in job.rows if not row.has_results})
-    answers = findings.answers(evidence)
+    awaited = {row.name for row in job.rows if row.state == WAITED}
+    # what to do next could be another when the rest is there
+    answers = [one for one in findings.answers(evidence) if one.key != NEXT or awaited.isdisjoint(findings.USED[NEXT])]
     if job.shared.whole and not any(row.executed for row in job.rows):
         answers = [replace(answer, text=_where_notebooks_are(answer.text)) for answer in answers]
     return FirstPage(evidence, _before(job), findings.preface(evidence), answers)
@@ -114,46 +119,34 @@ def _where_notebooks_are(text: str) -> str:
 
 
 def draw(job: IndexJob, first: FirstPage) -> None:
-    """Write the index, beside it the summary on one page, and the answers as data."""
-    from judgebook.pipeline.reading import one_page
+    """Write the index; where the whole is there, beside it the summary on one page, and the answers as data."""
+    from judgebook.pipeline.reading import one_page, places
     from judgebook.pipeline.reading.answers import write_answers
-
-    page, answered = drawn(job, first)
-    one_page.summarise(job, first.answers, answered, first.before, first.preface)
-    write_answers(job, first.evidence, first.answers, answered)
-    write(job.target, page(job))
-
-
-def drawn(job: IndexJob, first: FirstPage) -> tuple[Callable[[IndexJob], str], list[Answered]]:
-    """A function that gives the page of `job`, or one that differs in the states of notebooks without results; and the
-    answers with their figures."""
-    from judgebook.pipeline.reading import places
     from judgebook.report import html as report
 
     shown = {row.name: places.shown(row.executed) for row in job.rows if row.executed}
     cards = [_card(row, shown[row.name]) for row in job.rows if row.executed]
     answered = [_answered(job, answer, shown, first.evidence.study.figures) for answer in first.answers]
-    compared = places.compared(first.evidence, shown)
-
-    def page(job: IndexJob) -> str:
-        without = [row for row in job.rows if not row.executed and row.state != COMPUTED]
-        lacking = [report.Absent(r.name, r.title, r.state, r.reason) for r in without]
-        return report.index_page(
-            job.shared.page(),
-            description=job.description,
-            before=first.before,
-            preface=first.preface,
-            answers=answered,
-            facts=_sizes(job.profile, counted=first.preface is not None),
-            cards=cards,
-            absent=[row for row in lacking if row.state not in TO_COME],
-            awaited=[row for row in lacking if row.state in TO_COME],
-            made=job.made,
-            compared=compared,
-            cite=job.cite,
-        )
-
-    return page, answered
+    without = [row for row in job.rows if not row.executed and row.state != COMPUTED]
+    lacking = [report.Absent(r.name, r.title, r.state, r.reason) for r in without]
+    page = report.index_page(
+        job.shared.page(),
+        description=job.description,
+        before=first.before,
+        preface=first.preface,
+        answers=answered,
+        facts=_sizes(job.profile, counted=first.preface is not None),
+        cards=cards,
+        absent=[row for row in lacking if row.state != WAITED],
+        awaited=[row for row in lacking if row.state == WAITED],
+        made=job.made,
+        compared=places.compared(first.evidence, shown),
+        cite=job.cite,
+    )
+    if job.shared.whole:
+        one_page.summarise(job, first.answers, answered, first.before, first.preface)
+        write_answers(job, first.evidence, first.answers, answered)
+    write(job.target, page)
 
 
 def _before(job: IndexJob) -> Before | None:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from judgebook import plugins, project
-from judgebook.pipeline import dag, early
+from judgebook.pipeline import dag
 from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.closure import closure
 from judgebook.pipeline.execute import DATA, Runner, Status, process_pool
@@ -212,11 +212,8 @@ def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str],
         for study in (s for s in studies.values() if s.study.across == across):
             pages = Pages(study, partial(_state, runner, study, rest=options.rest), partial(_awaited, runner, study))
             chosen = [name for name in selected if name in study.entries]
-            ahead = (
-                early.ahead(study, chosen) if options.executor == HOME and not (options.dry or options.force) else []
-            )
-            nodes += [*early.analyses(study, ahead), *study.notebooks(chosen, ahead)]
-            nodes += pages.nodes(chosen, ahead) if not options.dry else []
+            nodes += study.notebooks(chosen)
+            nodes += pages.nodes(chosen) if not options.dry else []
         runner.run(nodes)
     return 1 if any(s.state == "failed" for s in runner.states.values()) else 0
 

@@ -227,31 +227,6 @@ def notebook(job: NotebookJob) -> str:
     return ""
 
 
-@timed
-def analyse(job: NotebookJob) -> str:
-    """Compute and store what the first page needs of a notebook, which finds it kept when it runs (`execution.kept`).
-
-    Says so in a file (`analysed`) of the folder for scratch. What fails here fails there, where it is reported.
-    """
-    from judgebook.pipeline.analysing import made
-
-    before = {name: os.environ.pop(name, None) for name in (CODE, tasks.PROGRESS)}
-    job.work.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=job.work, prefix=f"{job.name}-") as folder, suppress(Exception):
-        os.environ[CODE] = os.path.join(folder, "code.json")
-        Path(os.environ[CODE]).write_text(json.dumps(job.code), encoding="utf-8")
-        made(job.name, job.parameters)
-        analysed(job.work, job.name).touch()
-    os.environ.pop(CODE, None)
-    os.environ.update({name: value for name, value in before.items() if value is not None})
-    return ""
-
-
-def analysed(work: Path, notebook: str) -> Path:
-    """A file that is there once this run has what the first page needs of a notebook."""
-    return work / f"analysed-{notebook}"
-
-
 def _execute(job: NotebookJob, folder: str) -> str:
     """Run the notebook in `folder`; what went wrong in one line, or an empty string."""
     import nbformat
