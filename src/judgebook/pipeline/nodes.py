@@ -1,4 +1,4 @@
-"""The nodes of one study: what each depends on, what it writes, and what it runs."""
+"""The nodes of one study: what each depends on, what it writes, what it runs, and how long it will take."""
 
 from __future__ import annotations
 
@@ -12,18 +12,44 @@ from pkgutil import resolve_name
 from typing import Any
 
 from judgebook import plugins, project
-from judgebook.execution.kept import made_by
-from judgebook.pipeline import dag, durations, worker
+from judgebook.pipeline import dag, worker
 from judgebook.pipeline.cache import Cache, digest
-from judgebook.pipeline.closure import NAMES, closure, package_data
+from judgebook.pipeline.closure import closure, package_data
+from judgebook.pipeline.dag import ALWAYS, Facts, facts
 from judgebook.pipeline.manifest import Manifest, environment
-from judgebook.pipeline.notebook import ALWAYS, Facts, facts
 from judgebook.sources import places
 from judgebook.sources.ids import recorded
 from judgebook.sources.instead import embedded, shared
 from judgebook.study import params, store
 from judgebook.study.params import Study
 from judgebook.study.questions import Question
+
+#: judgements of a study whose data have not been read yet
+USUAL = 50_000
+#: seconds from which a run says beforehand how long a notebook will take
+LONG = 60.0
+
+
+def estimated(question: Question, profile: dict[str, Any]) -> float:
+    """CPU seconds that a notebook takes with data of this size, as `profile.json` gives it; before the data have been
+    read, with `USUAL` judgements. Good to about a factor of two."""
+    return sum(c * x for c, x in zip(question.seconds, sizes(question, profile), strict=True))
+
+
+def sizes(question: Question, profile: dict[str, Any]) -> tuple[float, float, float]:
+    """What `Question.seconds` is multiplied by: 1, 10⁵ judgements, 1,000 pairs of systems × labels."""
+    systems, labels = len(profile.get("systems", [])), len(profile.get("labels", []))
+    share = min(1.0, question.most_labels / labels) if question.most_labels and labels else 1.0
+    judgements = share * profile.get("n_annotations", USUAL)
+    return 1.0, judgements / 1e5, systems * (systems - 1) / 2 * labels / 1e3
+
+
+def shown(seconds: float) -> str:
+    """A duration as one says it: `40 s`, `3 min`, `1.5 h`."""
+    if seconds < 90:
+        return f"{max(10, round(seconds, -1)):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
 
 #: parts of the YAML that do not affect reading the data
 _NOT_DATA = {
@@ -127,7 +153,7 @@ class StudyNodes:
             worker.notebook,
             lambda: self.job(name),
             lambda: self.missing(name),
-            seconds=self.manifest.seconds(name) or durations.estimated(entry, self.profile()),
+            seconds=self.manifest.seconds(name) or estimated(entry, self.profile()),
         )
 
     def parameters(self, name: str) -> dict[str, Any]:
@@ -142,22 +168,6 @@ class StudyNodes:
         with self.cache.moment():
             code = {module: digest(self.code(module)) for module in allowed if module.startswith(KEPT)}
         return worker.NotebookJob(name, dag.file(name, self.folder), values, allowed, done, failed, self.work, code)
-
-    def only_drawn(self, name: str, parts: Parts) -> bool:
-        """Whether what changed since a notebook ran is code that its analyses do not use: they compute again only what
-        they are given other input for."""
-        before, computed = self.manifest.parts(name), made_by(store.kept(self.key, name))
-        changed = {part for part in {**parts, **before} if before.get(part) != parts.get(part)}
-        code = {part for part in changed if part.split(".")[0] in NAMES} | {
-            "notebook",
-            "package data",
-            "figures (YAML)",
-        }
-        return (
-            bool(computed)
-            and changed <= code
-            and all(digest(self.code(module)) == then for module, then in computed.items())
-        )
 
     def yaml(self, *sections: str) -> Parts:
         return {f"{s} (YAML)": digest(dag.value(self.study, s)) for s in sections}

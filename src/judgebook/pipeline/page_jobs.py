@@ -1,13 +1,19 @@
-"""What the pages of a report are made from: jobs of nodes, and the states of notebooks that pages tell."""
+"""What the pages of a report are made from: jobs of nodes, the states of notebooks that pages tell, and how a report is
+cited."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgebook import __version__, project
+from judgebook.report.first_page import Cite
 from judgebook.study import store
+from judgebook.study.params import Study
+from judgebook.study.yaml_file import parse
 
 if TYPE_CHECKING:
     from judgebook.report.first_page import Cite
@@ -101,3 +107,39 @@ def write(path: Path, text: str) -> None:
     """Put a page in its place."""
     with store.atomic(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+#: of the text and figures of reports, and of the code that notebooks show
+TEXT, CODE = "CC BY 4.0 (https://creativecommons.org/licenses/by/4.0/)", "GPL-3.0-or-later"
+
+
+def cite(study: Study, date: str) -> Cite:
+    """Of the report of a study. date : of its newest notebook, ISO 8601."""
+    authors, url = list(study.authors), study.report_url or address()
+    what = f"Human evaluation report, made with judgebook {__version__}"
+    who = f"{'; '.join(authors)}. " if authors else ""
+    dated = f"{what}, {date}" if date else what
+    text = f"{who}{study.title}{f' ({date[:4]})' if date else ''}. {dated}.{f' {url}' if url else ''}"
+    fields = {
+        "title": "{" + _tex(study.title) + "}",
+        "author": " and ".join(_tex(name) for name in authors),
+        "year": date[:4],
+        "note": _tex(dated),
+        "url": url,
+    }
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
+    key = re.sub(r"\W", "", study.key) + date[:4]
+    bibtex = "\n".join([f"@misc{{{key},", *lines, "}"])
+    licences = (("Text and figures", TEXT), ("Code", CODE), ("Data", study.licence or "not stated"))
+    return Cite(text, bibtex, study.citation, licences)
+
+
+def address() -> str:
+    """Where the project is published; empty where that is not known."""
+    path = project.ROOT / "CITATION.cff"
+    return str(parse(path.read_text(encoding="utf-8"))[0].get("repository-code", "")) if path.is_file() else ""
+
+
+def _tex(text: str) -> str:
+    """Plain text as the value of a field of BibTeX."""
+    return re.sub(r"([&%$#_])", r"\\\1", re.sub(r"[{}\\]", "", text))

@@ -10,9 +10,7 @@ from judgebook import __version__, plugins, project
 from judgebook.pipeline import page_jobs, rendering
 from judgebook.pipeline.cache import digest
 from judgebook.pipeline.nodes import Node, Parts, StudyNodes
-from judgebook.pipeline.page_jobs import FIRST_PAGE, INDEX, SEARCH, WAITED
-from judgebook.pipeline.reading.cite import cite
-from judgebook.pipeline.reading.search import SearchJob, search
+from judgebook.pipeline.page_jobs import FIRST_PAGE, INDEX, SEARCH, WAITED, cite
 from judgebook.report.blocks import GLOSSARY
 from judgebook.sources.ids import recorded
 from judgebook.study import store
@@ -139,11 +137,11 @@ class Pages:
             after,
             lambda: (
                 {"pages": digest({p.name: self.of.cache.file(p) for p in pages()})}
-                | self.of.code("judgebook.report.html", "judgebook.pipeline.reading.search")
+                | self.of.code("judgebook.report.html", "judgebook.pipeline.rendering")
             ),
             lambda: [target],
-            search,
-            lambda: SearchJob(self.shared(), self.of.key, pages(), target),
+            rendering.search,
+            lambda: rendering.SearchJob(self.shared(), self.of.key, pages(), target),
             lambda: None if self.shared().nav else "no result",
             soft=True,
             quiet=True,
@@ -230,16 +228,7 @@ class Pages:
             "glossary": self.of.cache.file(GLOSSARY),
             "profile.json": self.of.cache.file(self.of.home / "profile.json"),
             **{p.name: self.of.cache.file(p) for p in self._evidence()},
-        } | self.of.code(
-            "judgebook.report.html",
-            "judgebook.summary.findings",
-            "judgebook.pipeline.reading.places",
-            "judgebook.pipeline.reading.one_page",
-            "judgebook.pipeline.reading.answers",
-            "judgebook.questions.design.findings",
-            *on_first_page().values(),
-            "judgebook.pipeline.rendering",
-        )
+        } | self.of.code("judgebook.pipeline.first_page", *on_first_page().values())
 
     def _evidence(self) -> list[Path]:
         """What the answers of the first page follow from."""

@@ -15,10 +15,10 @@ from judgebook import plugins, project
 from judgebook.pipeline import dag
 from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.closure import closure
+from judgebook.pipeline.dag import facts
 from judgebook.pipeline.execute import DATA, Runner, Status, process_pool
 from judgebook.pipeline.manifest import lock
 from judgebook.pipeline.nodes import Node, StudyNodes, data_missing
-from judgebook.pipeline.notebook import facts
 from judgebook.pipeline.page_jobs import FIRST_PAGE
 from judgebook.pipeline.pages import Pages
 from judgebook.pipeline.worker import Spec

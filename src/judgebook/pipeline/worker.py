@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from judgebook import project
@@ -193,9 +194,8 @@ def described(error: BaseException) -> str:
 @timed
 def frames(spec: Spec) -> str:
     """Read, check and write the tidy frames of a study."""
-    from judgebook.sources import build
-
-    build.build(spec.load(), out=store.processed(spec.key))
+    # by its name: what `timed` is used for elsewhere, such as pages, does not depend on how data are read
+    resolve_name("judgebook.sources.build:build")(spec.load(), out=store.processed(spec.key))
     return ""
 
 

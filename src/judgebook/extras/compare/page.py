@@ -13,7 +13,7 @@ from judgebook.display.text import interval, number, plain
 from judgebook.display.views import Prose, View
 from judgebook.extras.compare import figures, findings, sides, tables
 from judgebook.extras.compare.analysis import RAW, Comparison, compare
-from judgebook.pipeline.reading.composed import PageRun, composed
+from judgebook.pipeline.composed import PageRun, composed
 from judgebook.questions.performance.arrangement import in_order
 from judgebook.report import html as report
 from judgebook.study import escape, store
