@@ -122,7 +122,7 @@ def pages(study: Study) -> list[Page]:
 
 def checked(study: Study) -> None:
     """Raises ParamsError for what the pages of extras could not be made of."""
-    from judgebook.study.yaml_errors import ParamsError
+    from judgebook.study.yaml_file import ParamsError
 
     if problems := [problem for page in pages(study) if (problem := page.problem(study))]:
         raise ParamsError("\n".join(f"{study.key}: {problem}" for problem in problems))

@@ -3,8 +3,8 @@
 from PIL import Image
 
 from judgebook.pipeline import beside
-from judgebook.pipeline.page_jobs import IndexJob, Shared
 from judgebook.pipeline.first_page import few_of_a_kind
+from judgebook.pipeline.page_jobs import IndexJob, Shared
 from judgebook.report.first_page import Cite
 from judgebook.report.html import Answered, Before
 from judgebook.summary.answers.verdicts import Order

@@ -22,7 +22,7 @@ NAMES = tuple(path.name for path in PACKAGES)
 #: modules that find others by looking into folders -> names of those that they can load
 FINDERS = {
     "judgebook.study.questions": "*.question",  # of all packages
-    "judgebook.study.source_options": "judgebook.sources.adapters.options.*",
+    "judgebook.study.any_study": "judgebook.sources.adapters.options.*",
     "judgebook.sources.joining": "judgebook.sources.adapters.*",
 }
 

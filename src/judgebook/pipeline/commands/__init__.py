@@ -99,13 +99,13 @@ def schema_files() -> dict[str, str]:
     """The files that describe YAMLs, results and questions, as the code says they should be: path -> text."""
     import json
 
-    from judgebook.study import questions, results_guide, yaml_guide
+    from judgebook.study import guides, questions
     from judgebook.summary.answers import guide, pages
 
     return {
         "params/schema.json": json.dumps(params.json_schema(), indent=1, ensure_ascii=False) + "\n",
-        "docs/yaml.md": yaml_guide.text(),
-        "docs/results.md": results_guide.text(guide.text()),
+        "docs/yaml.md": guides.yaml_keys(),
+        "docs/results.md": guides.results(guide.text()),
         **{f"docs/{name}.md": pages.text(name) for name in ("requirements", "six_answers")},
         "docs/answers.schema.json": json.dumps(guide.schema(), indent=1, ensure_ascii=False) + "\n",
         "src/judgebook/study/asked.pyi": questions.study_type(),
