@@ -79,16 +79,16 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     add("--study", action="append", metavar="NAME|PATH|all", help=several)
     notebooks = "only these notebooks (03_iaa, 03 or iaa) and what they need; may be given several times"
     add("--only", action="append", default=[], metavar="A,B", help=notebooks)
-    add("--set", dest="values", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=values)
+    options.add(parser, "--set", values)
     default = f"{DEFAULT_JOBS}; on a cluster, one per thread"
-    add("--jobs", type=options.jobs, metavar="N", help=f"notebooks at a time ({default})")
+    options.add(parser, "--jobs", f"notebooks at a time ({default})", default=None)
     where = ", ".join([f"{HOME} (default)", *(workers.forms for workers in plugins.workers(everywhere=False))])
     add("--executor", default=HOME, metavar="WHERE", help=f"{where} (docs/cluster.md)")
     add("--dry-run", action="store_true", help="show what would run, and why")
     add("--force", action="store_true", help="run even what is up to date")
     add("--list", action="store_true", help="list studies and notebooks")
     add("--version", action="version", version=f"judgebook {__version__}")
-    add("--out", metavar="DIR", help="write everything to DIR")
+    options.add(parser, "--out", "write everything to DIR", default=None)
 
 
 def commands(argv: list[str], core: Iterable[Command]) -> dict[str, Command]:

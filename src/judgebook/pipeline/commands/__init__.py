@@ -12,7 +12,7 @@ from judgebook.study import params, store
 def _fetch_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("key", help="a study or file in the registry; `fetch list` shows all")
     parser.add_argument("--from", dest="source", metavar="DIR_OR_URL", help="take the files from here instead")
-    parser.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="write to DIR")
+    options.add(parser, "--out", "write to DIR")
 
 
 def _fetch(args: argparse.Namespace) -> int:
@@ -23,10 +23,7 @@ def _fetch(args: argparse.Namespace) -> int:
 
 def _check_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", help="name of a study, or path of a YAML file")
-    change = "change the YAML for this check"
-    parser.add_argument(
-        "--set", dest="values", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=change
-    )
+    options.add(parser, "--set", "change the YAML for this check")
 
 
 def _check(args: argparse.Namespace) -> int:
@@ -37,16 +34,14 @@ def _check(args: argparse.Namespace) -> int:
 
 def _plan_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--study", metavar="NAME|PATH", help="the study that serves as the pilot")
-    parser.add_argument(
-        "--budget", type=options.amount, metavar="MONEY", help="what can be spent, in the currency of `costs`"
-    )
-    parser.add_argument("--power", type=options.share, metavar="P", help="probability of finding the difference (0.8)")
+    parser.add_argument("--budget", type=options.amount, metavar="MONEY", help=options.told("planning.budget"))
+    parser.add_argument("--power", type=options.share, metavar="P", help=options.told("planning.power"))
     worth = "a difference worth finding, in units of the label, or METHOD.LABEL=D; several are possible"
     parser.add_argument(
         "--difference", dest="differences", nargs="+", action="extend", default=[], metavar="LABEL=D", help=worth
     )
-    parser.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="write under DIR")
-    parser.add_argument("--jobs", type=options.jobs, default=argparse.SUPPRESS, metavar="N", help="notebooks at a time")
+    options.add(parser, "--out", "write under DIR")
+    options.add(parser, "--jobs", "notebooks at a time")
     stated = parser.add_argument_group("without a pilot", "with --difference D, and --power")
     stated.add_argument("--sd", type=options.amount, metavar="S", help="standard deviation of one person's scores")
     share = "instead of --sd: share of dialogues of one system that are marked; the other's is higher by D"
