@@ -69,7 +69,6 @@ def runner():
     study, at_once = MagicMock(), _AtOnce()
     study.manifest.outputs.return_value = []
     study.manifest.why.return_value = "new"
-    study.only_drawn.return_value = False
 
     def made(jobs=1, say=lambda *_: None, **options):
         return execute.Runner({"s": study}, Cache(None), lambda _: at_once, jobs, say=say, news=print, **options)
