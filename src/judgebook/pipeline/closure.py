@@ -131,5 +131,6 @@ def _counts(name: str, modules: Collection[str]) -> bool:
     if extra and not name.endswith("statistics.yaml"):
         return folder in modules
     if modules and name.endswith("text.md.j2"):
-        return "judgebook.display.text" in modules and any(m.startswith(f"{folder}.") for m in modules)
+        others = (m for m in modules if m.startswith(f"{folder}.") and not m.endswith(".question"))  # which shows none
+        return "judgebook.display.text" in modules and any(others)
     return not folder.startswith("judgebook.report.") or "judgebook.report" in modules

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from markupsafe import Markup
@@ -16,11 +14,22 @@ from judgebook.display import saving
 from judgebook.display.names import display_names
 from judgebook.display.text import listing, plain, plural
 from judgebook.pipeline import beside, rendering
-from judgebook.pipeline.page_jobs import COMPUTED, DESIGN, NOT_RUN, WAITED, IndexJob, Row, earlier, write
+from judgebook.pipeline.page_jobs import (
+    COMPUTED,
+    DESIGN,
+    NOT_RUN,
+    WAITED,
+    IndexJob,
+    Row,
+    earlier,
+    finding,
+    shown_on,
+    write,
+)
 from judgebook.pipeline.worker import timed
 from judgebook.questions.design import findings as design
 from judgebook.report import html as report
-from judgebook.report.blocks import Block, blocks, first_sentences, section
+from judgebook.report.blocks import Block
 from judgebook.report.first_page import Compared
 from judgebook.report.html import Before
 from judgebook.study import results
@@ -80,7 +89,7 @@ def _where_notebooks_are(text: str) -> str:
 
 def draw(job: IndexJob, first: FirstPage) -> None:
     """Write the index; where the whole is there, beside it the summary on one page, and the answers as data."""
-    shown = {row.name: _shown(row.executed) for row in job.rows if row.executed}
+    shown = {row.name: shown_on(row.executed) for row in job.rows if row.executed}
     cards = [_card(row, shown[row.name]) for row in job.rows if row.executed]
     answered = [_answered(job, answer, shown, first.evidence.study.figures) for answer in first.answers]
     without = [row for row in job.rows if not row.executed and row.state != COMPUTED]
@@ -184,8 +193,7 @@ def _sizes(profile: dict[str, Any], *, counted: bool) -> list[tuple[str, str]]:
 
 
 def _card(row: Row, shown: list[Block]) -> Any:
-    finding = first_sentences(section(shown, "What we see"))
-    return report.Card(row.name, row.title, row.question, finding, row.note)
+    return report.Card(row.name, row.title, row.question, finding(shown), row.note)
 
 
 #: notebook -> what its page shows
@@ -198,11 +206,6 @@ EVIDENCE = {
     "sample": ("contrasts",),
     "cost": ("costs", "minutes"),
 }
-
-
-def _shown(executed: Path) -> list[Block]:
-    """What the page of a notebook shows, without what is private."""
-    return [b for b in blocks(json.loads(executed.read_text(encoding="utf-8"))) if not b.private]
 
 
 def _place(every: Shown, notebook: str, wanted: Iterable[str]) -> tuple[str, str]:

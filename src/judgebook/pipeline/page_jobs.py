@@ -3,6 +3,7 @@ cited."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgebook import __version__, project
+from judgebook.report.blocks import Block, blocks, first_sentences, section
 from judgebook.report.first_page import Cite
 from judgebook.study import store
 from judgebook.study.params import Study
@@ -101,6 +103,22 @@ class IndexJob:
 def earlier(job: IndexJob, names: Collection[str]) -> tuple[str, ...]:
     """The notebooks among `names` whose results are from an earlier run."""
     return tuple(sorted(row.name for row in job.rows if row.note and row.name in names))
+
+
+def shown_on(executed: Path) -> list[Block]:
+    """What the page of a notebook shows, without what is private."""
+    return [b for b in blocks(json.loads(executed.read_text(encoding="utf-8"))) if not b.private]
+
+
+def finding(shown: list[Block]) -> str:
+    """What the first page says of a notebook."""
+    return first_sentences(section(shown, "What we see"))
+
+
+def taken(executed: Path) -> list[Any]:
+    """All that the first page takes from the page of a notebook."""
+    shown = shown_on(executed)
+    return [finding(shown), *([b.kind, b.number, b.name] for b in shown if b.name)]
 
 
 def write(path: Path, text: str) -> None:

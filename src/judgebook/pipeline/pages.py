@@ -216,7 +216,10 @@ class Pages:
 
     def _index_parts(self) -> Parts:
         rows, shared = self._rows(), self.shared()
-        contents = [self.of.cache.file(r.executed) if r.executed else [r.state, r.reason] for r in rows]
+        contents = [
+            self.of.cache.derived("first page", r.executed, page_jobs.taken) if r.executed else [r.state, r.reason]
+            for r in rows
+        ]
         about = [shared.title, shared.simulated, shared.nav, shared.sampling, shared.labels, self.of.study.description]
         about += [self._made(), self.of.study.authors, self.of.study.report_url, self.of.study.citation]
         about += [self.of.study.open_questions] if self.of.study.open_questions else []
