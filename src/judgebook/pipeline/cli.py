@@ -63,7 +63,7 @@ def _parser(available: Iterable[Command]) -> argparse.ArgumentParser:
 
 
 def _examples(available: Iterable[Command]) -> str:
-    of_workers = [workers.examples for workers in plugins.workers(everywhere=False)]
+    of_workers = [workers.examples for workers in plugins.workers()]
     return "".join(of_workers + [command.examples for command in sorted(available, key=lambda c: c.contributors)])
 
 
@@ -82,7 +82,7 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     options.add(parser, "--set", values)
     default = f"{DEFAULT_JOBS}; on a cluster, one per thread"
     options.add(parser, "--jobs", f"notebooks at a time ({default})", default=None)
-    where = ", ".join([f"{HOME} (default)", *(workers.forms for workers in plugins.workers(everywhere=False))])
+    where = ", ".join([f"{HOME} (default)", *(workers.forms for workers in plugins.workers())])
     add("--executor", default=HOME, metavar="WHERE", help=f"{where} (docs/cluster.md)")
     add("--dry-run", action="store_true", help="show what would run, and why")
     add("--force", action="store_true", help="run even what is up to date")
@@ -91,18 +91,10 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     options.add(parser, "--out", "write everything to DIR", default=None)
 
 
-def commands(argv: list[str], core: Iterable[Command]) -> dict[str, Command]:
-    """Name -> command, in the order of the help: `core` and those of extras, of which those of other distributions are
-    looked up where the command line begins with no other command, or asks for help."""
-    available = {command.name: command for command in (*core, *_of(plugins.here()))}
-    first = argv[0] if argv else ""
-    if {"-h", "--help"} & {*argv} or (first and not first.startswith("-") and first not in available):
-        available = {command.name: command for command in _of(plugins.of_others())} | available
-    return dict(sorted(available.items(), key=lambda item: item[1].place))
-
-
-def _of(extras: Mapping[str, plugins.Extra]) -> list[Command]:
-    return [command for extra in extras.values() for command in extra.commands]
+def commands(core: Iterable[Command]) -> dict[str, Command]:
+    """Name -> command, in the order of the help: `core` and those of extras."""
+    every = (*core, *(command for extra in plugins.here().values() for command in extra.commands))
+    return {command.name: command for command in sorted(every, key=lambda command: command.place)}
 
 
 def parsed(argv: list[str], available: Mapping[str, Command]) -> argparse.Namespace:
@@ -191,7 +183,7 @@ def _ended(code: int, why: str) -> int:
 
 
 def _carried_out(argv: list[str]) -> int:
-    available = commands(argv, COMMANDS)
+    available = commands(COMMANDS)
     args = parsed(argv, available)
     if args.out == "":
         raise UsageError("--out: expected a folder, found an empty name")

@@ -165,12 +165,8 @@ def checked_executor(text: str) -> str:
 
 
 def _workers(text: str) -> plugins.Workers | None:
-    """What an extra adds that runs notebooks where `text` says; the project's own extras are asked first."""
-    for everywhere in (False, True):
-        for workers in plugins.workers(everywhere):
-            if workers.accepts(text):
-                return workers
-    return None
+    """What an extra adds that runs notebooks where `text` says."""
+    return next((workers for workers in plugins.workers() if workers.accepts(text)), None)
 
 
 def _executor(where: str, jobs: int | None) -> Executor:
