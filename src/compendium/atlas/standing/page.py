@@ -8,7 +8,7 @@ from pathlib import Path
 from compendium.atlas import declared, facts, values
 from compendium.atlas.standing import NAME, TITLE, strips, views, words
 from judgebook.pipeline import page_jobs
-from judgebook.pipeline.reading.composed import PageRun, Sections, composed
+from judgebook.pipeline.composed import PageRun, Sections, composed
 from judgebook.study import results
 from judgebook.study.results import Results
 from judgebook.study.stored import open_study

@@ -12,7 +12,7 @@ from judgebook.display.text import plain
 from judgebook.display.views import View
 from judgebook.extras.compare import calling, sides, views
 from judgebook.extras.compare.analysis import Comparison
-from judgebook.pipeline.reading.composed import PageRun, composed
+from judgebook.pipeline.composed import PageRun, composed
 from judgebook.report import html as report
 from judgebook.study import store
 

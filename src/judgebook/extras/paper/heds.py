@@ -23,7 +23,7 @@ from judgebook.extras.paper.findings import Material, items, people
 from judgebook.questions.agreement import population
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import where
-from judgebook.study.sections.heds import HedsCriterion
+from judgebook.study.sections.data import HedsCriterion
 
 _PHRASES = Phrases(__package__)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from judgebook.study.yaml_guide import table
+from judgebook.study.guides import table
 from judgebook.summary.answers import verdicts
 from judgebook.summary.answers.document import Answers
 from judgebook.summary.answers.parts import QUESTIONS
