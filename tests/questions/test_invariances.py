@@ -204,12 +204,6 @@ MOVES = (
         },
     ),
     Moves(
-        "Means over random picks.",
-        (*NAMES, "joined"),
-        frozenset({"estimate"}) | INTERVAL,
-        {"groups": ("group_difference over=picks", "mean_absolute_effect over=picks")},
-    ),
-    Moves(
         "Who comes first, second, … of those who judged an item depends on the order of names and of rows.",
         ("reordered", "renamed_backwards"),
         ALL,
