@@ -37,7 +37,7 @@ from judgebook.questions.moderation import preferences
 from judgebook.questions.performance import analysis as performance
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.questions.techniques import analysis as techniques
-from judgebook.questions.techniques import sittings, turn_marks
+from judgebook.questions.techniques import sittings, turns
 from judgebook.questions.validity import analysis as validity
 from judgebook.questions.validity import targets
 from judgebook.statistics import Sampling
@@ -86,7 +86,7 @@ def techniques_of(told: Told) -> Results:
     rows, labels, options = told["annotations"], told.labels, told.study.techniques
     chosen = sittings.by_method(rows, labels)
     data = sittings.gather(rows, told["dialogue_facts"], chosen, labels, told.systems, options)
-    turned = turn_marks.gather(rows, data, labels, told.systems, options)
+    turned = turns.gather(rows, data, labels, told.systems, options)
     pairings = turned.pairings(labels, options.final_rating)
     return techniques.analyse(data, turned, pairings, options, run_seed=1, sampling=FEW)
 

@@ -95,7 +95,8 @@ def conclusions(results: Results, names: DisplayNames, margin: float) -> Table |
         shares = counts[of][verdict] / counts[of].sum(axis=1)
         out[heading] = cells.percents(shares.reindex(methods).reset_index(drop=True))
     caption = "Do two groups conclude the same of a pair of systems? Shares of pairs of systems, over labels and pairs"
-    caption += " of groups. Not decided: at least one group finds no difference. By chance, 5% of effects differ."
+    caption += " of groups. Not decided: at least one group finds no difference. CIs are over sessions: for"
+    caption += " these annotators. By chance, 5% of effects differ."
     return Table(out, "verdicts", caption)
 
 
