@@ -152,9 +152,6 @@ class Page(NotebookPage):
         note = captions.chosen(min(most, len(every)), len(every), f"{what} that come first")
         return shown[shown[of].isin(every[:most])], f" {note}" if note else ""
 
-    def crossings(self) -> Section:
-        yield findings.first_significant(self.results)
-
     def hours(self) -> Section:
         yield figures.hours(self.results, self.data, self.names, self.study.techniques)
         yield tables.hours(self.results, self.data, self.names, self.study.techniques)

@@ -102,8 +102,7 @@ def found(frame, data, labels=LABELS, systems=("a", "b"), plan=PLAN, changed=Non
     kinds = page.turned.titles(data, labels, plan)
     page.names = DisplayNames({}, kinds | {kind: {} for kind in ("group", "system", "corpus", "method")})
     given = ("data", "techniques", "alone", "marks", "contests", "pairings", "study", "names")
-    given += ("single_ratings", "arranged", "crossings", "win_rates", "scores", "chunks")
-    page.crossings = lambda: None
+    given += ("single_ratings", "arranged", "win_rates", "scores", "chunks")
     cells = as_published(
         "11_technique_comparison", changed, sampling=SAMPLING, **{name: getattr(page, name) for name in given}
     )

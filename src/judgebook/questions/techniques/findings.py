@@ -89,12 +89,6 @@ def reused(data: TechniqueData, names: DisplayNames) -> Prose:
     return Prose(_PHRASES.say("reused", uses=[(name, mean) for name, mean in often if mean >= REUSED]))
 
 
-def first_significant(results: Results) -> Prose:
-    """How often tests after every rating find a difference between equal systems."""
-    every = list(results["technique_false_crossing"]["estimate"])
-    return Prose(_PHRASES.say("crossing", every=every))
-
-
 def _hours(results: Results, data: TechniqueData, names: DisplayNames) -> list[dict]:
     """For each corpus and group the techniques with the fewest and the most hours, and those without a median."""
     median, out = median_hours(results, data, names), []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -162,16 +162,10 @@ def seconds(results: Results, data: TechniqueData, names: DisplayNames) -> Table
     out = out.assign(**{"Collecting a conversation": collecting} if any(collecting) else {})
     out = out.assign(**{"Sittings timed": unit["n"], "People": unit["n_annotators"]})
     caption = "Mean seconds per conversation or comparison, and what else is counted in the hours."
-    if _same_tasks([data.sittings[t] for t in timed]):
-        caption += " Some techniques were judged in the same tasks, which have one duration, and the hours of each"
-        caption += " contain all of it. They must not be added up, and may be fewer where one technique is used alone."
+    caption += (
+        " Techniques that were judged in the same tasks have one duration, and the hours of each contain all of it."
+    )
     return Table(out.reset_index(), "seconds", caption, 0)
-
-
-def _same_tasks(sittings: Iterable[pd.DataFrame]) -> bool:
-    """Whether a work unit holds judgements of several techniques."""
-    units = [one[["corpus", "group", "work_unit"]].dropna().drop_duplicates() for one in sittings]
-    return bool(units) and bool(pd.concat(units).duplicated().any())
 
 
 def hours(results: Results, data: TechniqueData, names: DisplayNames, options: Techniques) -> Table:
