@@ -111,7 +111,6 @@ QUESTIONS = [
         asks="Compare or rate, per turn or per dialogue?",
         follows="Smith et al. 2022",
         options={"techniques": Techniques},
-        uses=["performance"],
         private=["texts"],
         reads=["annotations", "dialogues", "dialogue_facts", "data/published/*.csv", "data/published/*_mapping.yaml"],
         sections=["unranked_systems", "bootstrap", "seeds.bootstrap", "seeds.permute"],
