@@ -36,14 +36,6 @@ def of_groups(size: Size) -> Iterator[Plot]:
     tests = between("group_difference_test", exchange="judgement")
     equal = between("equivalence_margin")
     sizes = made("effect_size", size, of="pair", low=-1.5, high=1.5, effect="d", resample="session")
-    counts = {"resample": "session", "verdict": ["same", "opposite", "undecided"], "low": 1, "high": 40}
-    verdicts = [
-        between("conclusion_count", **counts).assign(of="sign"),
-        between("conclusion_count", **counts | {"resample": "session and annotator"}).assign(of="sign"),
-        between("conclusion_count", **counts).assign(of="size"),
-    ]
-    agreed = {"measurement": "ordinal", "low": -0.3, "high": 1.0}
-    within = made("alpha", size, resample="dialogue", **agreed)
     results = collect(
         between("group_difference", resample="session", effect="d"),
         between("group_difference_null", exchange="judgement", point=["mean", "q95"]),
@@ -51,14 +43,9 @@ def of_groups(size: Size) -> Iterator[Plot]:
         between("group_difference_debiased", scale="root"),
         equal.assign(p_adjusted=rng.uniform(0, 0.2, len(equal))),
         sizes,
-        *verdicts,
-        within,
-        between("alpha", resample="dialogue", **agreed),
     )
     yield from groups.differences(results, names, 0.95, 0.2)
     yield from groups.effects(results, names)
-    yield groups.conclusions(results, names, 0.2)
-    yield from groups.alphas(results, names)
 
 
 def of_metrics(size: Size) -> Iterator[Plot]:

@@ -35,7 +35,7 @@ from judgebook.questions.moderation import analysis as moderation
 from judgebook.questions.performance import analysis as performance
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.questions.techniques import analysis as techniques
-from judgebook.questions.techniques import sittings, turn_marks
+from judgebook.questions.techniques import sittings, turns
 from judgebook.questions.validity import analysis as validity
 from judgebook.questions.validity import targets
 from judgebook.statistics import Sampling
@@ -84,7 +84,7 @@ def techniques_of(told: Told) -> Results:
     rows, labels, options = told["annotations"], told.labels, told.study.techniques
     chosen = sittings.by_method(rows, labels)
     data = sittings.gather(rows, told["dialogue_facts"], chosen, labels, told.systems, options)
-    turned = turn_marks.gather(rows, data, labels, told.systems, options)
+    turned = turns.gather(rows, data, labels, told.systems, options)
     pairings = turned.pairings(labels, options.final_rating)
     return techniques.analyse(data, turned, pairings, options, run_seed=1, sampling=FEW)
 
@@ -194,12 +194,6 @@ MOVES = (
             "groups": ("alpha raters=one_each",),
             "fragility": ("choice_effect", "hangs_on", "specification ratings=pick", "specification_share"),
         },
-    ),
-    Moves(
-        "Means over random picks.",
-        (*NAMES, "joined"),
-        frozenset({"estimate"}) | INTERVAL,
-        {"groups": ("group_difference over=picks", "mean_absolute_effect over=picks")},
     ),
     Moves(
         "Who comes first, second, … of those who judged an item depends on the order of names and of rows.",

@@ -1,14 +1,13 @@
-"""Which results depend less on who judges: those of one method or another, of objective labels or the others?
+"""Three claims of Finch, Finch and Choi 2024, section 5, on groups of annotators.
 
-Finch, Finch and Choi 2024, section 5, compare methods by eye (Figure 1: "Likert evaluations are more robust to group
-changes"), and find the smallest differences for Con and Inf between two external groups ("objectivity favors external
-point-of-view"). Here each comparison has an interval that resamples sessions jointly over methods, labels and groups,
-and a second one that resamples annotators as well.
+They compare methods by eye (Figure 1: "Likert evaluations are more robust to group changes"), and find the smallest
+differences for Con and Inf between two external groups ("objectivity favors external point-of-view"). In `robustness`
+each comparison has an interval that resamples sessions jointly over methods, labels and groups, and a second one that
+resamples annotators as well. Cohen's d of ratings and h of win shares are different scales, so besides the difference
+of effects there is a measure without a scale, how effects correlate between groups. A method with fewer judgements
+differs more between groups by noise alone, so both are corrected for noise.
 
-Cohen's d of ratings and h of win shares are different scales, so besides the difference of effects there are two
-measures without a scale: how effects correlate between groups, and how often they have the same sign. A method with
-fewer judgements differs more between groups by noise alone, so differences and correlations are corrected for noise;
-signs cannot be.
+They also suppose that the ratings of developers "in the cases of disagreement were more extreme": `extremes`.
 """
 
 from __future__ import annotations
@@ -31,18 +30,17 @@ from judgebook.questions.groups.effects import (
     all_pairs,
     label_scores,
     pair_effects,
-    session_annotator,
-    split_cells,
     unit_sums,
 )
-from judgebook.questions.groups.many_pairs import MOST_KEPT
-from judgebook.statistics.intervals import Interval, Replicates, Sampling, generator
+from judgebook.statistics.intervals import Replicates, Sampling, generator
 from judgebook.statistics.resampling import replicate_sums, replicate_two_way
-from judgebook.study.labels import METHODS
-from judgebook.study.schema import Annotations
+from judgebook.study.labels import METHODS, Label
+from judgebook.study.schema import ITEM, Annotations
 
 #: what is said of the effects of two groups
-MEASURES = ("difference", "correlation", "same_sign")
+MEASURES = ("difference", "correlation")
+#: pairs of systems of each label that are compared where there are very many
+MOST_KEPT = 190
 #: labels of a method: those that the other method has as well, or those that the study calls objective, and the others
 SHARED, OBJECTIVE, OTHER = "shared", "objective", "other"
 Rows = Iterator[dict[str, Any]]
@@ -75,8 +73,8 @@ def robustness(
     Rows of `robustness` by pair of groups (where there are several, also over all of them, without groups), method and
     `labels`, and of `robustness_contrast`: the method minus the one it is held `against`, or objective labels minus the
     others.
-    `of` is difference (root mean squared difference of effects between the groups, without the noise), correlation (of
-    effects, about 0 and without the noise) or same_sign (share of pairs of systems with effects of one sign).
+    `of` is difference (root mean squared difference of effects between the groups, without the noise) or correlation
+    (of effects, about 0 and without the noise).
 
     Notes
     -----
@@ -86,8 +84,7 @@ def robustness(
     sum(ef - c) / sqrt(sum(e² - v) sum(f² - w)), undefined where a sum is not positive. An effect and its reverse are
     the same fact, so neither is centred. A resample adds as much noise again, so there the correction is twice as
     large. The percentile intervals of the difference cover 94% to 100% (`tests/questions/groups`): they are too wide
-    where groups hardly differ. same_sign describes the estimates: noise pulls it towards a half, and no interval of it
-    says how often true effects have one sign.
+    where groups hardly differ.
     """
     for corpus, part in annotations.groupby("corpus", sort=False):
         all_known = part["annotator_known"] & (part["annotator_kind"] == "human")
@@ -157,8 +154,10 @@ class _Joint:
         return replicate_sums(rows, self.effects, unit="session", rng=rng, n_resamples=n_resamples)
 
     def over_people(self, rng: np.random.Generator, n_resamples: int) -> Replicates:
-        cells, rows = self.sums(session_annotator)
-        sessions, u, people, a = split_cells(cells)
+        cells, rows = self.sums(lambda scores: scores["session"].astype(str) + "\x1f" + scores["annotator"].astype(str))
+        # a session may be a pair of dialogues, joined the same way
+        ends = np.array([cell.rsplit("\x1f", 1) for cell in cells])
+        (sessions, u), (people, a) = (np.unique(column, return_inverse=True) for column in ends.T)
         homes = pd.concat([one.scores for one in self.ones]).drop_duplicates("annotator")
         return replicate_two_way(
             len(sessions),
@@ -184,15 +183,14 @@ class _Side:
     second: np.ndarray
 
     def measures(self, effects: np.ndarray, noise: _Noise, times: int) -> np.ndarray:
-        """(k, all) effects give (k, 3): MEASURES, corrected for `times` the noise."""
+        """(k, all) effects give (k, 2): MEASURES, corrected for `times` the noise."""
         e, f = effects[:, self.first], effects[:, self.second]
         v, w, c = (times * noise(*at) for at in self._at)
         square = ((e - f) ** 2 - v - w + 2 * c).mean(axis=1)
         scale = np.stack([(e**2 - v).sum(axis=1), (f**2 - w).sum(axis=1)])
         with np.errstate(invalid="ignore", divide="ignore"):
             correlation = (e * f - c).sum(axis=1) / np.sqrt(np.prod(np.where(scale > 0, scale, np.nan), axis=0))
-        same = np.where(np.isfinite(square), (np.sign(e) == np.sign(f)).mean(axis=1), np.nan)
-        return np.stack([np.sqrt(np.maximum(square, 0)), correlation, same], axis=1)
+        return np.stack([np.sqrt(np.maximum(square, 0)), correlation], axis=1)
 
     @cached_property
     def _at(self) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -209,10 +207,9 @@ class _Noise:
     @classmethod
     def of(cls, replicates: Replicates) -> _Noise:
         if replicates.jackknife is None:
-            centred = replicates.values - np.nanmean(
-                replicates.values, axis=0
-            )  # where few people judged, some lack a system
-            return cls(np.nan_to_num(centred), 1 / (len(centred) - 1))
+            # where few people judged, some lack a system
+            centred = np.nan_to_num(replicates.values - np.nanmean(replicates.values, axis=0))
+            return cls(centred, 1 / (len(centred) - 1))
         n = len(replicates.jackknife)
         return cls(replicates.jackknife - replicates.jackknife.mean(axis=0), (n - 1) / n)
 
@@ -275,13 +272,79 @@ def _rows(comparisons: Sequence[tuple[_Side, _Side]], replicates: Replicates, co
         for statistic, side, at, resampled, n in [
             *parts, ("robustness_contrast", one, *differences, len(one.first) + len(two.first))
         ]:  # fmt: skip
-            intervals = _intervals(replicates, at[0], resampled, confidence)
-            for of, interval in zip(MEASURES, intervals, strict=True):
-                yield (
-                    {"statistic": statistic, "of": of, "resample": replicates.unit, "n": n} | side.keys | interval.row()
-                )
+            combined = replace(replicates, estimate=at[0], values=resampled, jackknife=None, scalar=False)
+            head = {"statistic": statistic, "resample": replicates.unit, "n": n} | side.keys
+            for of, interval in zip(MEASURES, combined.intervals(confidence, "percentile"), strict=True):
+                yield head | {"of": of} | interval.row()
 
 
-def _intervals(replicates: Replicates, estimate: np.ndarray, values: np.ndarray, confidence: float) -> list[Interval]:
-    combined = replace(replicates, estimate=estimate, values=values, jackknife=None, scalar=False)
-    return combined.intervals(confidence, "percentile")
+def extremes(annotations: Annotations, labels: Sequence[Label], *, sampling: Sampling) -> Rows:
+    """Share of the lowest and highest scores of a scale by group, and its difference between two groups.
+
+    Only items that both groups rated, and to which they gave different mean scores, are used, so the dialogues are no
+    reason for a difference. Every annotation counts, none is picked: a mean of several is less extreme than each.
+
+    Parameters
+    ----------
+    annotations : DataFrame
+        All of them, with the session of each.
+    labels : sequence of Label
+        Their scales. Comparisons and labels with fewer than three scores are left out: each score is an end.
+    sampling : Sampling
+        Of sessions.
+
+    Returns
+    -------
+    Rows of `extreme_share` by group and `extreme_share_difference` by pair of groups, for each method over its labels.
+    An item weighs the same however many annotators of a group rated it, and the same in both groups. n is the number of
+    items.
+    """
+    scales = {(x.method, x.id): x.scale for x in labels if x.integer and x.scale[1] - x.scale[0] >= 2}
+    scales = {key: scale for key, scale in scales.items() if METHODS[key[0]].unit != "pair"}
+    place = pd.MultiIndex.from_frame(annotations[["method", "label"]])
+    rated = annotations[place.isin(list(scales))]
+    ends = np.array([scales[key] for key in zip(rated["method"], rated["label"], strict=True)]).reshape(-1, 2)
+    rated = rated.assign(extreme=(rated["score"].to_numpy()[:, None] == ends).any(axis=1).astype(float))
+    for (corpus, method), part in rated.groupby(["corpus", "method"], sort=False):
+        for pair in combinations(sorted(part["group"].unique()), 2):
+            shared = _shared(part[part["group"].isin(pair)], pair)
+            if len(shared):
+                head = {"corpus": corpus, "method": method, "level": METHODS[method].unit}
+                yield from _extremes(shared, pair, head, sampling)
+
+
+def _shared(part: Annotations, pair: tuple[str, str]) -> pd.DataFrame:
+    """Annotations of items that both groups rated, with `second` (group), and the weight of each within its item and
+    group: 0 where the groups agree on the item."""
+    part = part.assign(item=part.groupby(ITEM, dropna=False).ngroup(), second=part["group"] == pair[1])
+    part = part[part.groupby("item")["second"].transform("nunique") == 2]
+    means = part.groupby(["item", "second"])["score"].mean().unstack("second")  # noqa: PD010 (a repeat must raise)
+    differ = (means[False] - means[True]).abs() > 1e-9 if len(means) else pd.Series(dtype=bool)
+    weight = 1 / part.groupby(["item", "second"])["score"].transform("size")
+    return part.assign(weight=weight * part["item"].map(differ).astype(float))
+
+
+def _extremes(shared: pd.DataFrame, pair: tuple[str, str], head: dict[str, str], sampling: Sampling) -> Rows:
+    session, label = (pd.factorize(shared[c].astype(str), sort=c == "session")[0] for c in ("session", "label"))
+    shape = (session.max() + 1, label.max() + 1, 2)
+    cell = np.ravel_multi_index((session, label, shared["second"].to_numpy(int)), shape)
+    values = (shared["weight"], shared["weight"] * shared["extreme"])
+    sums = np.stack([np.bincount(cell, v, int(np.prod(shape))) for v in values], axis=-1)
+
+    def statistic(sums: np.ndarray) -> np.ndarray:
+        by = sums.reshape(len(sums), *shape[1:], 2).sum(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            shares = by[..., 1] / by[..., 0]
+        return np.concatenate([shares, shares[:, :1] - shares[:, 1:]], axis=1)
+
+    rng, n = sampling.stream("extremes", *head.values(), *pair), sampling.n_resamples
+    rows = sums.reshape(shape[0], -1)
+    replicates = replicate_sums(rows, statistic, unit="session", rng=rng, n_resamples=n)
+    *shares, difference = replicates.intervals(sampling.confidence)
+    people = shared.groupby("second")["annotator"].nunique()
+    size = {**head, "n": int(np.rint(sums.reshape(*shape, 2)[:, :, 0, 0].sum())), "resample": "session"}
+    for k, share in enumerate(shares):
+        who = {"group": pair[k], "group_b": pair[1 - k], "n_annotators": int(people[bool(k)])}
+        yield {"statistic": "extreme_share"} | size | who | share.row()
+    who = {"group": pair[0], "group_b": pair[1], "n_annotators": int(people.sum())}
+    yield {"statistic": "extreme_share_difference"} | size | who | difference.row()

@@ -1,9 +1,9 @@
-"""Marks of single turns beside ratings of the same conversations: whose they are, how closely they follow, and which
-turns count for the rating of the whole.
+"""Judgements of single turns, whether or not anything is compared: rates of systems judged turn by turn, and what marks
+of turns say of the rating of the same conversation.
 
-Smith et al. 2022 asked the same person for both (which turns count: section 4.3.1, Figure 6). Elsewhere other people
-rated the conversations: then marks and ratings are related over conversations, and nothing can be said about what one
-person remembers.
+Smith et al. 2022, Tables 2 and 5: how often the turns of a system are marked. They asked the same person for marks and
+for the final rating (which turns count: section 4.3.1, Figure 6). Elsewhere other people rated the conversations: then
+marks and ratings are related over conversations, and nothing can be said about what one person remembers.
 """
 
 from __future__ import annotations
@@ -14,16 +14,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
-from judgebook.annotations.summary import with_means
-from judgebook.questions.techniques.same_winner import stream
+from judgebook.annotations.summary import by_turn, with_means
+from judgebook.questions.techniques.question import Technique, Techniques
+from judgebook.questions.techniques.sittings import TechniqueData, sittings, stream
 from judgebook.statistics.correlation import correlate, weighted_correlations
 from judgebook.statistics.intervals import Sampling
 from judgebook.statistics.resampling import replicate_weights
-from judgebook.study.labels import Label
+from judgebook.study.labels import METHODS, Label
 from judgebook.study.schema import Annotations
 
+#: added to the name of a method: whether at least half of a conversation's marks are 1
+HALF = "_half"
 #: how often marker and rater must be the same person for both to be taken as theirs
 MOSTLY = 0.5
 #: conversations with fewer marked turns than this share of the median were broken off, and are left out
@@ -50,6 +52,79 @@ class Paired:
     @property
     def turns(self) -> list[int]:
         return [c for c in self.rows if isinstance(c, int)]
+
+
+@dataclass(frozen=True)
+class Turned:
+    """Judgements of single systems by turn, and ratings of the same systems' whole conversations.
+
+    data : the methods by turn that are not among the compared techniques, without pairs. marks, ratings : annotations.
+    """
+
+    data: TechniqueData
+    marks: pd.DataFrame
+    ratings: pd.DataFrame
+
+    def pairings(self, labels: Sequence[Label], final: Sequence[str]) -> list[Paired]:
+        """Marks with ratings of the same conversations; see `paired`."""
+        return list(paired(self.marks, self.ratings, labels, final)) if len(self.marks) and len(self.ratings) else []
+
+    def titles(
+        self, compared: TechniqueData, labels: Sequence[Label], options: Techniques
+    ) -> dict[str, dict[str, str]]:
+        """Display names of what is compared, and of what is only judged by turn or rated, for `display_names`."""
+        rated = {x.id: x.title for x in labels if (x.method, x.id) in _judged(self.ratings)}
+        of_marks, of_pairs = self.data.titles(labels, options), compared.titles(labels, options)
+        names = {kind: of_marks[kind] | of_pairs[kind] for kind in of_pairs}
+        return names | {"dimension": rated | names["dimension"]}
+
+
+def _judged(rows: pd.DataFrame) -> set[tuple[str, str]]:
+    return set(zip(rows["method"], rows["label"], strict=True))
+
+
+def gather(
+    annotations: pd.DataFrame,
+    compared: TechniqueData,
+    labels: Sequence[Label],
+    systems: Sequence[str],
+    options: Techniques,
+) -> Turned:
+    """What people said of turns and of conversations of single systems; if the study names its techniques, under these.
+
+    compared : the techniques. systems : those shown, in order.
+    """
+    people = annotations[(annotations["annotator_kind"] == "human") & annotations["dialogue_b"].isna()]
+    people = with_means(people[people["system"].isin(systems)], labels)
+    if options.compare:
+        used = [compared.judgements[t].index for t in compared.techniques if not compared.compares(t)]
+        people = people.loc[people.index.isin(np.concatenate(used) if used else [])]
+    marks, ratings = by_turn(people), people[people["turn"].isna()]
+    other = marks[~marks["method"].isin({t.method for t in compared.techniques.values()})]
+    return Turned(_alone(other, labels, systems), marks, ratings)
+
+
+def _alone(marks: pd.DataFrame, labels: Sequence[Label], systems: Sequence[str]) -> TechniqueData:
+    """Methods by turn as techniques without pairs: all marks, and (`HALF`) whether at least half of a conversation's
+    marks are 1, where marks are 0 or 1."""
+    techniques, judged, sittings_of = {}, {}, {}
+    for method in (m for m in METHODS if m in set(marks["method"])):
+        rows, title = marks[marks["method"] == method], METHODS[method].title
+        kinds = {method: Technique(method=method, title=f"{title}, all turns")}
+        if rows["score"].isin([0, 1]).all():
+            kinds[method + HALF] = Technique(method=method, title=f"{title}, at least half of turns", rate="winner")
+        for name, technique in kinds.items():
+            techniques[name], judged[name] = technique, rows
+            sittings_of[name] = sittings(rows, rate=technique.rate)
+    scale_of = {(x.method, x.id): x.scale for x in labels}
+    order = list(dict.fromkeys(x.id for x in labels if (x.method, x.id) in _judged(marks)))
+    scales = {}
+    for name, technique in techniques.items():
+        label_scales = [scale_of[technique.method, x] for x in judged[name]["label"].unique()]
+        whole = (min(low for low, _ in label_scales), max(high for _, high in label_scales))
+        scales[name] = (0.0, 1.0) if technique.rate == "winner" else whole
+    shown = [s for s in systems if s in set(marks["system"])]
+    return TechniqueData(techniques, judged, sittings_of, [], order, scales, shown)
 
 
 def paired(
@@ -172,104 +247,9 @@ def _correlation(
     return replicates.interval(sampling.confidence).row()
 
 
-#: least number of conversations per coefficient
-LEAST = 3
-
-
-def coefficients(
-    x: np.ndarray,
-    y: np.ndarray,
-    confidence: float = 0.95,
-    *,
-    clusters: np.ndarray | None = None,
-    contrasts: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Coefficients of the columns of x in a least-squares fit of y with an intercept, and the ends of their intervals.
-
-    Parameters
-    ----------
-    x, y : (n, k) and (n,) arrays
-    clusters : (n,) array, optional
-        Which rows are not independent; by default all are.
-    contrasts : (q, k) array, optional
-        Linear combinations of coefficients to give instead of the coefficients.
-
-    Returns
-    -------
-    tuple of three (k,) or (q,) arrays
-        Intervals use what the fit changes without each cluster in turn (CR3), which for independent rows is HC3 and
-        allows for heteroscedasticity, and Student's t with n - k - 1 degrees of freedom, or with one less than there
-        are clusters. NaN where the columns do not determine the coefficients or there are too few clusters.
-
-    References
-    ----------
-    MacKinnon and White 1985, Journal of Econometrics 29, 305-325. MacKinnon, Nielsen and Webb 2023, Journal of Applied
-    Econometrics 38, 671-694 (without their factor (G - 1) / G, which HC3 has not).
-    """
-    design = np.column_stack([np.ones(len(x)), x])
-    codes = np.arange(len(x)) if clusters is None else pd.factorize(clusters)[0]
-    n_clusters = int(codes.max()) + 1 if len(codes) else 0
-    weights = np.eye(x.shape[1]) if contrasts is None else np.atleast_2d(contrasts)
-    none = np.full(len(weights), np.nan)
-    if n_clusters < LEAST * design.shape[1] or np.linalg.matrix_rank(design) < design.shape[1]:
-        return none, none, none
-    inverse = np.linalg.inv(design.T @ design)
-    beta = inverse @ design.T @ y
-    changes = _without_each(design, y - design @ beta, inverse, codes)
-    estimate = weights @ beta[1:]
-    if changes is None:
-        return estimate, none, none
-    df = n_clusters - 1 if n_clusters < len(x) else len(x) - design.shape[1]
-    half = stdtrit(df, (1 + confidence) / 2) * np.linalg.norm(changes[:, 1:] @ weights.T, axis=0)
-    return estimate, estimate - half, estimate + half
-
-
-def _without_each(
-    design: np.ndarray, residual: np.ndarray, inverse: np.ndarray, codes: np.ndarray
-) -> np.ndarray | None:
-    """(clusters, k + 1) what leaving out each cluster changes in the fit; None where the fit depends on one cluster."""
-    out = []
-    for rows in np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1]):
-        part = design[rows]
-        left = np.eye(len(rows)) - part @ inverse @ part.T
-        if np.linalg.eigvalsh(left)[0] < 1e-9:
-            return None
-        out.append(inverse @ part.T @ np.linalg.solve(left, residual[rows]))
-    return np.array(out)
-
-
-def recency(pairing: Paired, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
-    """`turn_recency`: the mean coefficient of the `first` half of turns and of the `second` (the middle one of an odd
-    number belongs to neither), and their `difference`; and `turn_conversations`, how many conversations, and whose.
-
-    Conversations are independent unless one person rated several; then people are. Nothing where the fit is undefined.
-    Smith et al. 2022, Figure 6.
-    """
-    rows, turns = pairing.rows, pairing.turns
-    head = pairing.head | {"level": "dialogue"}
-    keys = {"statistic": "turn_conversations", "people": pairing.people, "counted": pairing.counted}
-    yield head | keys | {"estimate": rows["dialogue"].nunique(), "n": len(rows)}
-    if len(turns) < 2:
-        return
-    clusters, unit = _clusters(rows)
-    x, y, halves = rows[turns].to_numpy(float), rows["rating"].to_numpy(float), _halves(len(turns))
-    fitted = coefficients(x, y, confidence, clusters=clusters, contrasts=halves)
-    if np.isfinite(fitted[0]).all():
-        head |= {"statistic": "turn_recency", "n": len(rows), "ci_kind": "t", "resample_unit": unit}
-        for half, values in zip(("first", "second", "difference"), zip(*fitted, strict=True), strict=True):
-            yield head | {"half": half, **dict(zip(("estimate", "ci_low", "ci_high"), values, strict=True))}
-
-
-def _halves(k: int) -> np.ndarray:
-    """(3, k) weights of coefficients: their mean in the first half, in the second, and the difference."""
-    h = k // 2
-    first, second = (np.array(w) / h for w in ([1.0] * h + [0.0] * (k - h), [0.0] * (k - h) + [1.0] * h))
-    return np.stack([first, second, second - first])
-
-
-def _clusters(rows: pd.DataFrame) -> tuple[np.ndarray | None, str]:
-    """Which rows belong together, and what that unit is: a person's conversations, or a conversation's people."""
-    if rows["annotator"].isna().all() or not (rows["annotator"].duplicated() | rows["dialogue"].duplicated()).any():
-        return None, "dialogue"
-    unit = "dialogue" if rows["dialogue"].duplicated().any() else "annotator"
-    return rows[unit].to_numpy(), unit
+def whose_rows(pairings: Sequence[Paired]) -> Iterator[dict[str, Any]]:
+    """`turn_conversations`: how many conversations have marks and ratings, and whose these are."""
+    for pairing in pairings:
+        keys = {"statistic": "turn_conversations", "people": pairing.people, "counted": pairing.counted}
+        counts = {"estimate": pairing.rows["dialogue"].nunique(), "n": len(pairing.rows)}
+        yield pairing.head | {"level": "dialogue"} | keys | counts
