@@ -64,7 +64,7 @@ def performance_of(told: Told) -> Results:
     unranked = told.study.unranked_systems
     judged = performance.chosen(told.passed, unranked, told.labels)
     judged = performance.with_interactors(judged, told["dialogues"])
-    given = {"people": populations(judged), "n_picks": 100, "pick_seed": 1}
+    given = {"people": populations(judged)}
     found = performance.analyse(judged, told.labels, unranked, sampling=FEW, **given)
     return published_rates(judged, display_names(told.study, judged), FEW, found, unranked).saved
 
@@ -197,8 +197,8 @@ MOVES = (
         {
             "importance": ("corrected_r", "importance_rank", "label_intercorrelation", "r", "repeat_reliability"),
             "sensitivity": ("n_significant", "null_rejection", "system_difference"),
-            "performance": ("mean interval=(independent|picks)", "rate interval=(independent|picks)", "rate_summary",
-                   "share interval=(independent|picks)"),
+            "performance": ("mean interval=independent", "rate interval=independent", "rate_summary",
+                   "share interval=independent"),
             "groups": ("alpha raters=one_each",),
             "fragility": ("choice_effect", "hangs_on", "specification ratings=pick", "specification_share"),
         },
