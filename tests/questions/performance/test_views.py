@@ -15,30 +15,27 @@ from judgebook.study.labels import Label
 from judgebook.study.results import collect
 
 NAMES = {
-    "method": {"behavior": "Behaviour", "dialogue_likert": "Likert", "comparative": "Comparative"},
+    "method": {"dialogue_likert": "Likert", "comparative": "Comparative"},
     "group": {"x": "Group X"},
     "system": {s: s.upper() for s in "ab"},
 }
 FIT = {"variances": {RESIDUAL: 1.0}, "left_out": {}, "others": False, "people": np.zeros(3), "n": 90, "n_annotators": 0}
-BAD = Label("bad", "behavior", "Bad", (0, 1), direction=-1)
 RATED = [Label("quality", "dialogue_likert", "Quality", (1, 5)), Label("quality", "comparative", "Quality", (-1, 1))]
-SHOWN = DisplayNames({(x.method, x.id): x for x in [BAD, *RATED]}, NAMES)
-
-
-def estimates(labels, systems, **columns):
-    """Rows of estimates: every label and system."""
-    rows = [(x.method, x.id, s, 0.1 * (i + 1)) for x in labels for i, s in enumerate(systems)]
-    out = pd.DataFrame(rows, columns=["method", "label", "system", "estimate"]).assign(corpus="main", group="x")
-    fixed = {"ci_low": out["estimate"] - 0.05, "ci_high": out["estimate"] + 0.05, "ci_kind": "bca", "n": 9}
-    return out.assign(**fixed | {"statistic": "rate", "outcome": "", "interval": "dialogue"} | columns)
+SHOWN = DisplayNames({(x.method, x.id): x for x in RATED}, NAMES)
 
 
 def test_shares_won_carry_the_share_tied_and_primary_intervals():
-    rows = estimates([RATED[1]] * 3, "ab", statistic="share", outcome=np.repeat(["win", "tie", "loss"], 2))
-    independent = rows.assign(interval="independent", ci_low=0.0, ci_high=1.0)
-    won = analysis.won(analysis.primary_scores(collect(pd.concat([rows, independent]))))
-    found = won[["estimate", "tie", "ci_low"]].to_numpy()
-    assert found == pytest.approx(np.array([[0.1, 0.1, 0.05], [0.2, 0.2, 0.15]]))
+    head = {"corpus": "main", "group": "x", "method": "comparative", "label": "quality", "statistic": "share"}
+    rows = [
+        head | {"system": s, "outcome": o, "interval": over, "estimate": x, "ci_low": x - wide}
+        for s, x in zip("ab", (0.1, 0.2), strict=True)
+        for o in ("win", "tie", "loss")
+        for over, wide in (("dialogue", 0.05), ("independent", 0.01))
+    ]
+    won = analysis.won(analysis.primary_scores(collect(rows)))
+    assert won[["estimate", "tie", "ci_low"]].to_numpy() == pytest.approx(
+        np.array([[0.1, 0.1, 0.05], [0.2, 0.2, 0.15]])
+    )
 
 
 def test_a_cluster_has_the_systems_that_are_not_told_from_its_first():
