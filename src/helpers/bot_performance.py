@@ -1,18 +1,16 @@
 """Notebook 07: how good are the systems?"""
 
-from functools import cached_property
-
 import pandas as pd
 
 from judgebook.annotations.population import modelled, populations
 from judgebook.annotations.summary import evaluations
-from judgebook.display.names import DisplayNames, display_names
-from judgebook.display.page import NotebookPage, Section
-from judgebook.display.views import Prose, without_direction, without_means
+from judgebook.display.page import Section
+from judgebook.display.views import Prose, without_means
 from judgebook.project import has_package
 from judgebook.questions.agreement.findings import misled
 from judgebook.questions.agreement.population import misleading
-from judgebook.questions.performance import analysis, arrangement, findings, leaderboard, leading, rates, tables
+from judgebook.questions.performance import analysis, findings, leaderboard, rates
+from judgebook.questions.performance.page import Sections
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.study.labels import METHODS
@@ -24,7 +22,7 @@ if has_package("compendium"):
     from compendium.simulation.truth import truth
 
 
-class Page(NotebookPage):
+class Page(Sections):
     def __init__(self, study: str, run_id: str | None, *, n_resamples: int | None, seed: int | None) -> None:
         super().__init__("07_bot_performance", study, run_id, n_resamples=n_resamples, seed=seed)
         unranked, control = self.study.unranked_systems, self.study.control_system
@@ -70,16 +68,6 @@ class Page(NotebookPage):
         every = (rates.clustered(part.assign(system="all"), unit=u, sampling=self.sampling) for u, part in marks)
         return collect(*every)["rate"].drop(columns="interval").assign(system=None, summary="all")
 
-    @cached_property
-    def orders(self) -> list[leaderboard.Order]:
-        """The order of the main evaluation's method first: of the overall mean, or of its first label."""
-        return leaderboard.orders(leading.rankings(self.results, evaluations(self.everybody)), self.names)
-
-    @cached_property
-    def names(self) -> DisplayNames:
-        names = display_names(self.study, self.judged)
-        return arrangement.in_order(names, self.study, self.everybody, self.results)
-
     def findings(self) -> Section:
         names, level = self.names, self.study.bootstrap.confidence
         order, people = evaluations(self.everybody), self.people
@@ -92,33 +80,8 @@ class Page(NotebookPage):
         yield who_counts(self.everybody, self.passed, self.study.control_system)
         yield without_means(self.passed, self.labels)
 
-    def ranks(self) -> Section:
-        methods = [order.method for order in self.orders]
-        others = [order for order in self.orders[1:] if not order.label or methods.count(order.method) == 1]
-        for i, order in enumerate(others, 1):
-            yield leaderboard.plot(order, self.names, f"order_{i}")
-        yield tables.ranks(self.results, self.orders, self.names)
-        yield tables.contrasts(self.results, self.names)
-        yield findings.unranked(self.judged, self.study.unranked_systems, self.names)
-        yield without_direction(self.judged, self.labels)
-
-    def rates(self) -> Section:
-        yield tables.weights(self.results, self.names)
-        yield from self._scores(pairs=False)
-
-    def comparisons(self) -> Section:
-        yield from self._scores(pairs=True)
-
-    def _scores(self, *, pairs: bool) -> Section:
-        for method in sorted(self.judged["method"].unique(), key=list(METHODS).index):
-            if (METHODS[method].unit == "pair") == pairs:
-                yield tables.scores(self.results, self.names, method, self.study.bootstrap.confidence)
-
-    def other_annotators(self) -> Section:
-        yield tables.components(self.results, self.names)
-
     def units(self) -> Section:
-        yield tables.design_effects(self.results, self.names)
+        yield from super().units()
         if has_package("compendium") and self.study.simulate:
             methods = self.names.titles["method"]
             yield Prose(recovery.of_performance(self.results, truth(self.study.simulate), methods))

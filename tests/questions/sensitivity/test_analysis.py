@@ -32,7 +32,7 @@ def test_what_the_fits_decide_is_counted_by_label_without_pairs_that_cannot_be_c
         | {"label": label, "system_b": b, "ci_low": low, "ci_high": high, "resample_unit": "dialogue and annotator"}
         for (label, b), (low, high) in ends.items()
     ]
-    fits = analysis.with_fits(Results(), collect(rows))
+    fits = collect(rows)
     assert analysis.compared(fits)[["label", "sure"]].to_numpy().tolist() == [["x", True], ["x", False], ["y", True]]
     assert findings.tally(fits)["others"]
     alone = fits["contrast"].assign(resample_unit="dialogue")

@@ -92,11 +92,6 @@ def _judged(values: DialogueValues) -> pd.Series:
     return pd.concat([values[["system", "dialogue"]], right]).drop_duplicates().groupby("system").size()
 
 
-def with_fits(results: Results, fits: Results) -> Results:
-    """`results` and what the fits of notebook 07 say of pairs of systems: `contrast`, and `difference_found`."""
-    return Results({**results, "contrast": fits["contrast"], "difference_found": fits["difference_found"]})
-
-
 def of_group(results: Results, judged: JudgedGroup) -> Results:
     """The results of one corpus and evaluator group."""
     return results.part(corpus=judged.corpus, group=judged.group)

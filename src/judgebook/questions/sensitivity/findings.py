@@ -22,7 +22,7 @@ def who(one: JudgedGroup, judged: Sequence[JudgedGroup], names: DisplayNames) ->
 
 
 def findings(results: Results, judged: Sequence[JudgedGroup], names: DisplayNames) -> Prose:
-    """The headline. results : those of the fits (`analysis.with_fits`)."""
+    """The headline. results : of notebook 07."""
     parts = [(who(one, judged, names), of_group(results, one)) for one in judged]
     groups = [{"who": name, **tally(of_part)} for name, of_part in parts]
     points = _points([of_part for _, of_part in parts], names)
