@@ -7,7 +7,6 @@ depend on: the same figure is not drawn again. `fixtures/boxes.py` says what is 
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -19,10 +18,8 @@ from judgebook.display.views import Plot
 from judgebook.questions.agreement import views as agreement
 from judgebook.questions.collection import views as collection
 from judgebook.questions.over_time import views as over_time
-from judgebook.questions.performance import figures as performance
 from judgebook.questions.performance import leaderboard, leading
 from judgebook.questions.sensitivity import figures as sensitivity
-from judgebook.questions.sensitivity import shown
 from judgebook.questions.validity import figures as validity
 from judgebook.study.labels import METHODS
 from judgebook.study.results import collect
@@ -42,50 +39,23 @@ def flat(*found: Plot | Iterable | None) -> Iterator[Plot]:
 
 def of_performance(size: Size) -> Iterator[Plot]:
     names = size.names
-    kinds = {"interval": ["dialogue and annotator", "independent"]}
-    scores = [
-        made("mean", size, only="single", of="system", low=1, high=5, **kinds),
-        made("share", size, only="pair", of="system", low=0.1, high=0.6, outcome=["win", "tie"], **kinds),
-    ]
-    means = scores[0]["method"] != "behavior"
-    rates = made("rate", size, only="single", of="system", **kinds)
-    rates = rates[rates["method"] == "behavior"]
     rank = made("rank", size, of="system", low=1, high=size.systems, odd=False)
     rank[["estimate", "ci_low", "ci_high"]] = rank[["estimate", "ci_low", "ci_high"]].round()
     level = made("level", size, only="single", of="system", low=1, high=5)
     strength = made("strength", size, only="pair", of="system", low=-2, high=2)
-    results = collect(
-        scores[0][means],
-        rates,
-        scores[1],
-        rank,
-        level,
-        strength,
-        made("design_effect", size, of="system", low=0.5, high=9, odd=False, unit="dialogue"),
-    )
     lead = made("lead", size, of="system", low=0, high=2, odd=False)
     chance = made("best_chance", size, of="system")
-    rankings = leading.rankings(collect(rank, lead, chance, level, rates, strength))
-    orders = leaderboard.orders(rankings, names)
+    orders = leaderboard.orders(leading.rankings(collect(rank, lead, chance, level, strength)), names)
     names = names.in_order("system", orders[0].systems)
-    yield from flat(leaderboard.plot(order, names, "leaderboard") for order in orders[:1])
-    for method in METHODS:
-        if method in {m for m, _ in size.methods_and_labels()}:
-            yield from performance.scores(results, names, method)
-    yield from flat(performance.ranks(results, names, orders), performance.strengths(results, names))
-    yield from flat(performance.design_effects(results, names))
+    yield from flat(leaderboard.plot(order, names, f"leaderboard_{i}") for i, order in enumerate(orders))
 
 
 def of_sensitivity(size: Size) -> Iterator[Plot]:
-    names = size.names
-    judged = [SimpleNamespace(corpus="main", group=g) for g in names.titles["group"]]
-    rng = np.random.default_rng(7)
-    given = {"of": "pair", "low": -1, "high": 1, "odd": False}
-    drawn = made("system_difference", size, **given, test="student", sample="draw", n_dialogues=32)
-    drawn = drawn.assign(p_value=rng.uniform(0, 1, len(drawn)) ** 3)
-    fits = made("contrast", size, **given)
-    results = collect(drawn, fits.assign(p_adjusted=rng.uniform(0, 1, len(fits))))
-    yield from flat(shown.each(sensitivity.significance, results, judged, names, "significance"))
+    fits = made("contrast", size, of="pair", low=-1, high=1, odd=False)
+    fits = fits.assign(p_adjusted=np.random.default_rng(7).uniform(0, 1, len(fits)))
+    for group in size.names.titles["group"]:
+        results = collect(fits).part(corpus="main", group=group)
+        yield sensitivity.significance(results, size.names, group, f"significance_{group}")
 
 
 def of_agreement(size: Size) -> Iterator[Plot]:

@@ -62,7 +62,7 @@ def performance_of(told: Told) -> Results:
     unranked = told.study.unranked_systems
     judged = performance.chosen(told.passed, unranked, told.labels)
     judged = performance.with_interactors(judged, told["dialogues"])
-    given = {"people": populations(judged), "n_picks": 100, "pick_seed": 1}
+    given = {"people": populations(judged)}
     found = performance.analyse(judged, told.labels, unranked, sampling=FEW, **given)
     return published_rates(judged, display_names(told.study, judged), FEW, found, unranked).saved
 
@@ -189,8 +189,8 @@ MOVES = (
         {
             "importance": ("importance_rank", "r"),
             "sensitivity": ("n_significant", "null_rejection", "system_difference"),
-            "performance": ("mean interval=(independent|picks)", "rate interval=(independent|picks)", "rate_summary",
-                   "share interval=(independent|picks)"),
+            "performance": ("mean interval=independent", "rate interval=independent", "rate_summary",
+                   "share interval=independent"),
             "groups": ("alpha raters=one_each",),
             "fragility": ("choice_effect", "hangs_on", "specification ratings=pick", "specification_share"),
         },

@@ -7,7 +7,6 @@ from itertools import permutations
 
 import pandas as pd
 
-from judgebook.questions.sensitivity.analysis import on_all
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL
 
@@ -27,7 +26,7 @@ def rows(
     published, every item independent and with one judgement; it stands where the other test has p < 0.05 and the same
     sign.
     """
-    plain = on_all(results).dropna(subset="p_value")
+    plain = results.select("system_difference", sample=None).dropna(subset="p_value")
     for statistic, p in _COUNTS.items():
         claims = plain[plain[p] < 0.05]
         yield statistic, _counted(plain.assign(estimate=plain[p] < 0.05))

@@ -134,11 +134,6 @@ def _planning(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _fragility(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
-    few = results["drop_few"]
-    # a conclusion that outlives half of them counts as one that all would have to leave
-    few = few.assign(estimate=(few["estimate"] / few["n"]).fillna(1.0))
-    yield "drop_dialogues", _summary(few[(few["dropped"] == "dialogue") & (few["turns"] == "significance")], "median")
-    yield "drop_annotators", _summary(few[(few["dropped"] == "annotator") & (few["turns"] == "sign")], "median")
     yield "sturdy", _summary(results["sturdy"], "mean")
 
 

@@ -92,7 +92,7 @@ def test_a_plan_of_the_study_itself_is_what_the_first_page_says_of_it(study, kin
     data, options, *_ = planned(study, frame)
     (pilot,) = data.pilots
     judged_ = performance.chosen(frame, (), study.label_list())
-    given = {"n_picks": 1, "pick_seed": 1, "sampling": Sampling(10, 0.95, 1)}
+    given = {"sampling": Sampling(10, 0.95, 1)}
     stored = performance.analyse(judged_.assign(interactor=None), study.label_list(), **given)
     own = data.design(pilot, 90, 2)
     assert own.annotators == 6

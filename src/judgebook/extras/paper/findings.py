@@ -251,7 +251,7 @@ def scores(m: Material) -> dict | None:
     results = m.of("07")
     if not any(len(results[s]) for s in performance_analysis.SCORES):
         return None
-    rows = performance_analysis.two_intervals(results)
+    rows = performance_analysis.primary_scores(results)
     kinds, both = set(rows["statistic"]), rows["resample_unit"].fillna("").str.endswith(" and annotator")
     return {
         "statistics": [w for s, w in (("mean", "mean score"), ("rate", "rate of marks"), ("share", "share won"))

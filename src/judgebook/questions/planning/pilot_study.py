@@ -28,11 +28,10 @@ from judgebook.model.comparisons import shown
 from judgebook.model.designs import Design
 from judgebook.model.fit import ANSWER, CONTEXT, ITEM, Fit
 from judgebook.questions.collection.costs import COLLECTION, medians, minutes
-from judgebook.questions.judges.prediction_powered import by_people, sums, sums_of
 from judgebook.questions.judges.choices import choices
 from judgebook.questions.judges.items import ITEM as OF_ITEM
 from judgebook.questions.judges.items import LABEL
-from judgebook.questions.judges.prediction_powered import Sums, explained
+from judgebook.questions.judges.prediction_powered import Sums, by_people, explained, sums, sums_of
 from judgebook.questions.performance.analysis import chosen
 from judgebook.questions.performance.fitted import CELL, fit
 from judgebook.questions.planning.question import Planning
