@@ -26,7 +26,7 @@ UNWEIGHTED = "other measures of agreement, effects of who judged, correlations, 
 #: beside the first page: the answers as data, and a summary, where there are answers
 BESIDE = ("answers.json", "summary.html", "summary.png")
 #: files of a notebook that its page offers
-DOWNLOADS = (".pdf", ".png", ".svg", ".csv", ".tex", ".docx")
+DOWNLOADS = (".pdf", ".png", ".svg", ".csv", ".tex")
 
 
 class Pages:

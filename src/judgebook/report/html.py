@@ -31,7 +31,7 @@ from judgebook.report.search import Entry
 from judgebook.study import escape
 
 #: files of a figure or table in the order of their links, and what these say
-_DOWNLOADS = {"pdf": "PDF", "png": "PNG (300 dpi)", "svg": "SVG", "csv": "CSV", "tex": "TEX", "docx": "DOCX"}
+_DOWNLOADS = {"pdf": "PDF", "png": "PNG (300 dpi)", "svg": "SVG", "csv": "CSV", "tex": "TEX"}
 _TEMPLATES = Path(__file__).parent / "templates"
 
 

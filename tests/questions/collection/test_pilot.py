@@ -7,6 +7,7 @@ import pytest
 from fixtures.made_annotations import monte_carlo
 from fixtures.notebook_cells import as_published
 from fixtures.notebook_code import functions
+from scipy import stats
 
 from compendium.simulation import study as simulate
 from helpers import items
