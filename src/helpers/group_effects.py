@@ -8,12 +8,13 @@ import pandas as pd
 
 from judgebook.annotations.summary import in_scope, with_means
 from judgebook.display.names import DisplayNames, display_names
-from judgebook.display.page import NotebookPage, Section
+from judgebook.display.page import Section
 from judgebook.display.views import without_means
 from judgebook.project import has_package
-from judgebook.questions.groups import analysis, figures, findings, tables
+from judgebook.questions.groups import analysis, findings
 from judgebook.questions.groups.analysis import comparable
 from judgebook.questions.groups.effects import MANY_PAIRS, MOST_RESAMPLES, n_pairs
+from judgebook.questions.groups.page import Sections
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.statistics import Sampling
 from judgebook.study.labels import METHODS
@@ -25,7 +26,7 @@ if has_package("compendium"):
     from compendium.published import numbers
 
 
-class Page(NotebookPage):
+class Page(Sections):
     def __init__(
         self,
         study: str,
@@ -106,27 +107,6 @@ class Page(NotebookPage):
         yield without_means(self.annotations, self.labels)
         if has_package("compendium") and self.study.simulate:
             yield of_paper.recovered(self.results, self.names, self.study.simulate, level)
-
-    def differences(self) -> Section:
-        level, margin = self.study.bootstrap.confidence, self.study.group_effects.margin
-        yield figures.differences(self.results, self.names, confidence=level, margin=margin)
-        yield tables.compared(self.results, self.names, level)
-
-    def conclusions(self) -> Section:
-        yield tables.conclusions(self.results, self.names, self.study.group_effects.margin)
-        yield figures.effects(self.results, self.names)
-
-    def claims(self) -> Section:
-        yield findings.claims(self.results, self.names, self.study.group_effects.objective)
-        yield tables.by_method(self.results, self.names)
-        yield tables.extremes(self.results, self.names)
-        yield tables.by_objectivity(self.results, self.names)
-
-    def agreement(self) -> Section:
-        yield tables.alphas(self.results, self.names)
-
-    def who_judged(self) -> Section:
-        yield tables.who_judged(self.results, self.names, self.study.costs.payments, self.study.costs.currency)
 
     def paper(self) -> Section:
         if has_package("compendium"):
