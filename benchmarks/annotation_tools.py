@@ -1,19 +1,17 @@
-"""A round trip through real annotation tools: `python benchmarks/annotation_tools.py --potato BIN --labelstudio BIN`.
+"""A round trip through Label Studio: `python benchmarks/annotation_tools.py --labelstudio BIN`.
 
-BIN is the `bin` folder of an environment of its own with `pip install potato-annotation` or `pip install
-label-studio`. For each tool and method, `run_all.py annotate demo` writes a project. The tool is started on a free
-port, and the project is loaded and answered by a script through the tool's own interface, with one account per
-annotator. The export is read by the YAML that came with the project and by the one that `run_all.py new` writes: both
-must give the judgements that were posted, one for one. Notebooks 03 and 07 make a report of them. Answers are random,
-and better for later systems. Exit code 1 if anything differs. Servers are stopped and their data removed. The first
-start of Label Studio takes a minute, for its database; LABEL_STUDIO_PREPARED may name the data folder of an earlier
-start with the same token, which is copied.
+BIN is the `bin` folder of an environment of its own with `pip install label-studio`. For each method, `run_all.py
+annotate demo` writes a project. The tool is started on a free port, and the project is loaded and answered by a
+script through the tool's own interface, with one account per annotator. The export is read by the YAML that came with
+the project and by the one that `run_all.py new` writes: both must give the judgements that were posted, one for one.
+Notebooks 03 and 07 make a report of them. Answers are random, and better for later systems. Exit code 1 if anything
+differs. Servers are stopped and their data removed. The first start of Label Studio takes a minute, for its database;
+LABEL_STUDIO_PREPARED may name the data folder of an earlier start with the same token, which is copied.
 """
 
 from __future__ import annotations
 
 import argparse
-import html.parser
 import http.cookiejar
 import json
 import os
@@ -36,7 +34,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src")]
 
-from judgebook.extras.annotate import questions as asking  # noqa: E402
+from judgebook.extras.annotate import label_studio as asking  # noqa: E402
 from judgebook.extras.new import draft  # noqa: E402
 from judgebook.sources import build  # noqa: E402
 from judgebook.study import params  # noqa: E402
@@ -82,20 +80,6 @@ class Client:
                 return answer.read().decode()
         except urllib.error.HTTPError as error:
             raise RuntimeError(f"{request.full_url}: {error.code} {error.read()[:500]!r}") from None
-
-
-class Inputs(html.parser.HTMLParser):
-    """The answers that a page of Potato offers: (scheme, label) -> value."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.found: dict[tuple[str, str], str] = {}
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        held = dict(attrs)
-        if tag == "input" and held.get("schema") and held.get("label_name"):
-            self.found[str(held["schema"]), str(held["label_name"])] = str(held.get("value", ""))
 
 
 @contextmanager
@@ -162,10 +146,15 @@ def label_studio(tools: Path, folder: Path, asked: list, keys: dict, systems: li
     out = []
     with server(command, port, scratch, scratch / "label-studio.log") as url:
         lead = Client(url, _TOKEN)
-        project = lead.json("/api/projects", json.loads((folder / "project.json").read_text(encoding="utf-8")))["id"]
+        settings = {"title": folder.name, "label_config": (folder / "config.xml").read_text(encoding="utf-8")}
+        project = lead.json("/api/projects", settings | {"maximum_annotations": 1})["id"]
         lead.json(f"/api/projects/{project}/import", json.loads((folder / "tasks.json").read_text(encoding="utf-8")))
-        for person, tab in enumerate(json.loads((folder / "tabs.json").read_text()), 1):
-            view = lead.json("/api/dm/views", tab | {"project": project})["id"]
+        for person in range(1, PEOPLE + 1):
+            only = {"filter": "filter:tasks:data.person", "operator": "equal", "type": "Number", "value": person}
+            tab = {"type": "list", "filters": {"conjunction": "and", "items": [only]}, "ordering": ["tasks:id"]}
+            view = lead.json("/api/dm/views", {"project": project, "data": tab | {"title": f"Annotator {person}"}})[
+                "id"
+            ]
             client = Client(url)
             client.get("/user/signup")
             client.form("/user/signup", email=f"annotator{person}@example.org", password=_PASSWORD)
@@ -187,34 +176,6 @@ def label_studio(tools: Path, folder: Path, asked: list, keys: dict, systems: li
     return out
 
 
-def potato(tools: Path, folder: Path, asked: list, keys: dict, systems: list[str], scratch: Path) -> list:
-    """Start the project, answer its pages as its page would, export; returns what was posted."""
-    port = free_port()
-    out = []
-    command = [str(tools / "potato"), "start", "config.yaml", "-p", str(port)]
-    with server(command, port, folder, scratch / "potato.log") as url:
-        for person in range(1, PEOPLE + 1):
-            client = Client(url)
-            client.form("/register", email=f"annotator{person}", **{"pass": _PASSWORD})
-            page = client.get("/annotate")
-            for key in [k for k in keys.values() if k["planned_for"] == person]:
-                inputs = Inputs(page).found
-                answers = {}
-                for question in asked:
-                    option = drawn(question, key, systems, str(person))
-                    answers[f"{question.name}:{option.shown}"] = inputs[question.name, option.shown]
-                    out.append(posted(question, option, key))
-                said = client.json("/updateinstance", {"instance_id": key["id"], "annotations": answers})
-                if said.get("status") not in ("ok", "success"):
-                    raise RuntimeError(f"{key['id']}: {said}")
-    export = [str(tools / "python"), "-m", "potato.export", "-c", "config.yaml", "-f", "jsonl", "-o", "."]
-    subprocess.run(export, cwd=folder, check=True, capture_output=True)
-    return out
-
-
-TOOLS = {"labelstudio": label_studio, "potato": potato}
-
-
 def read(path: Path) -> tuple[list[tuple], int, set[str]]:
     """The judgements that a YAML reads, by how many annotators, of which systems."""
     found = build.build(params.load(str(path))).frames["annotations"]
@@ -225,26 +186,23 @@ def read(path: Path) -> tuple[list[tuple], int, set[str]]:
     return each, found["annotator"].nunique(), systems
 
 
-def round_trip(
-    tool: str, tools: Path, method: str, study: str, out: Path, notebooks: str, per_system: int
-) -> list[str]:
+def round_trip(tools: Path, method: str, study: str, out: Path, notebooks: str, per_system: int) -> list[str]:
     """Carry out one round trip below `out`; returns what went wrong."""
     say = [sys.executable, str(ROOT / "run_all.py")]
-    call = [*say, "annotate", study, "--tool", tool, "--method", method, "--per-system", str(per_system)]
+    call = [*say, "annotate", study, "--method", method, "--per-system", str(per_system)]
     call += ["--annotators", str(PEOPLE), "--overlap", "6", "--out", str(out)]
     subprocess.run(call, check=True)
     key = params.load(study).key
-    folder = out / "annotation" / key / tool / method
+    folder = out / "annotation" / key / method
     keys = {k["id"]: k for k in map(json.loads, (folder / "key.jsonl").read_text(encoding="utf-8").splitlines())}
     asked = asking.questions(params.load(study), method)
     systems = sorted({k[side] for k in keys.values() for side in ("system", "system_b") if side in k})
     with tempfile.TemporaryDirectory() as scratch:
-        given = TOOLS[tool](tools, folder, asked, keys, systems, Path(scratch))
+        given = label_studio(tools, folder, asked, keys, systems, Path(scratch))
     wrong = []
     own = folder / f"{key}_annotated.yaml"
     guessed = folder / "guessed.yaml"
-    export = folder / ("export.json" if tool == "labelstudio" else "annotations.jsonl")
-    guessed.write_text(draft.new_yaml("guessed", export, folder), encoding="utf-8")
+    guessed.write_text(draft.new_yaml("guessed", folder / "export.json", folder), encoding="utf-8")
     for path in (own, guessed):
         found, people, shown = read(path)
         if Counter(found) != Counter(given):
@@ -262,14 +220,13 @@ def round_trip(
         done = subprocess.run([*run, "--set", "bootstrap.n_resamples=500"])
         report = out / "reports" / own.stem / "index.html"
         wrong += [] if done.returncode == 0 and report.is_file() else [f"{own}: no report"]
-    print(f"{tool} {method}: {len(given)} judgements posted; {'; '.join(wrong) or 'all read'}", flush=True)
+    print(f"{method}: {len(given)} judgements posted; {'; '.join(wrong) or 'all read'}", flush=True)
     return wrong
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for tool in TOOLS:
-        parser.add_argument(f"--{tool}", type=Path, metavar="BIN", help=f"folder of the programs of {tool}")
+    parser.add_argument("--labelstudio", type=Path, metavar="BIN", required=True, help="folder of its programs")
     parser.add_argument("--method", action="append", choices=METHODS, help="only this")
     parser.add_argument("--study", default="demo", help="whose dialogues; it must have been run below --out")
     parser.add_argument("--out", type=Path, help="where to write, and where the study was run")
@@ -279,13 +236,11 @@ def main() -> int:
     out = (args.out or ROOT).resolve()
     os.environ["COMPENDIUM_OUT"] = str(out)
     wrong = []
-    for tool in TOOLS:
-        if folder := getattr(args, tool):
-            for method in args.method or METHODS:
-                shutil.rmtree(out / "annotation" / params.load(args.study).key / tool / method, ignore_errors=True)
-                # not resolved: a symbolic link to the interpreter is how an environment is known
-                tools = Path(os.path.abspath(folder))
-                wrong += round_trip(tool, tools, method, args.study, out, args.only, args.per_system)
+    # not resolved: a symbolic link to the interpreter is how an environment is known
+    tools = Path(os.path.abspath(args.labelstudio))
+    for method in args.method or METHODS:
+        shutil.rmtree(out / "annotation" / params.load(args.study).key / method, ignore_errors=True)
+        wrong += round_trip(tools, method, args.study, out, args.only, args.per_system)
     return 1 if wrong else 0
 
 

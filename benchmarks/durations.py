@@ -18,7 +18,7 @@ from scipy.optimize import nnls
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "src")]
 
-from judgebook.pipeline import durations  # noqa: E402
+from judgebook.pipeline import nodes  # noqa: E402
 from judgebook.study.questions import declared  # noqa: E402
 
 
@@ -31,7 +31,7 @@ def fitted(rows: pd.DataFrame, out: Path) -> dict[str, tuple[float, ...]]:
     table = {}
     done = rows[(rows["outcome"] == "done") & rows["step"].str[0].str.isdigit()]
     for name, part in done.drop_duplicates(["study", "step"], keep="last").groupby("step"):
-        x = np.array([durations.sizes(declared()[str(name)], profiles[study]) for study in part["study"]])
+        x = np.array([nodes.sizes(declared()[str(name)], profiles[study]) for study in part["study"]])
         y = part["seconds"].to_numpy(float)
         if len(y) >= 3:
             found, _ = nnls(x / y[:, None], np.ones(len(y)))

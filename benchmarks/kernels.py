@@ -32,7 +32,7 @@ def mixed(n_annotators: int, n_dialogues: int, n_systems: int, n_each: int) -> C
     annotator = np.unique(rng.integers(0, n_annotators, len(dialogue)), return_inverse=True)[1]
     effects = zip((0.4, 0.5, 0.6), (system, annotator, dialogue), strict=True)
     y = 3 + rng.normal(size=len(dialogue)) + sum(sd * rng.normal(size=f.max() + 1)[f] for sd, f in effects)
-    return lambda: fit_linear_mixed(y, np.ones((len(y), 1)), [system, annotator, dialogue], None)
+    return lambda: fit_linear_mixed(y, np.ones((len(y), 1)), [system, annotator, dialogue])
 
 
 def votes(m: int, n: int, prompts: int, voters: int) -> Callable[[], object]:

@@ -16,7 +16,7 @@ from judgebook.annotations import picks, population, summary
 from judgebook.display import saving, style
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.questions.agreement import analysis as agreement
-from judgebook.questions.agreement import figures, findings, tables
+from judgebook.questions.agreement import findings, views
 from judgebook.questions.performance import analysis as performance
 from judgebook.questions.performance import rates
 from judgebook.questions.performance.fitted import fitted
@@ -65,8 +65,8 @@ def rows_of(annotations, talks):
     }
     found = targets.find(annotations, talks, label="quality", pick_seed=1)
     for target, design in found.designs.items():
-        importance = validity.importance(design, sampling=SAMPLING, repeats=found.repeats[target])
-        searched = collect(coverage.best_subsets(design, "behavior"))
+        importance = collect(validity.importance(design))
+        searched = collect(coverage.stability(design, "behavior", seed=1, n_halves=10))
         searched = Results({s: f.drop_duplicates(["method", "label", "kind"]) for s, f in searched.items()})
         out |= {f"importance, {target}": importance, f"coverage, {target}": searched}
     return out
@@ -146,15 +146,15 @@ def test_every_score_the_same(tmp_path):
     study = params.load(studies.write(tmp_path, studies.LONG, my_csv=FLAT))
     marks = build.build(study).frames["annotations"]
     names = display_names(study, marks)
-    results = agreement.analyse(marks, study.label_list(), sampling=SAMPLING, people_resamples=100, first=None)
+    results = agreement.analyse(marks, study.label_list(), sampling=SAMPLING, first=None)
     assert results["alpha"]["estimate"].isna().all()
     assert results["alpha"]["note"].notna().all()
     headline, *rest = (view.text for view in findings.findings(results, names, min_items=5, confidence=0.95))
     assert "cannot be determined" in headline
     assert "nan" not in "".join([headline, *rest]).lower()
-    (plot,) = figures.alphas(results, names)
+    (plot,) = views.forests(results, names)
     assert "undefined" in plot.alt
-    assert tables.alphas(results, names, 0.95)
+    assert views.alphas(results, names, 0.95)
 
 
 def test_the_person_says_a_blank(tmp_path):

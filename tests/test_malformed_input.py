@@ -367,7 +367,7 @@ def test_a_parquet_file_of_few_bytes_and_many_rows_is_refused(tmp_path):
         (["new", "x" * 5000, "--data", "my.csv"], "a study's name"),
         (["--dry-run", "--only", "iaa", "--only", ", "], "--only: expected notebooks (03_iaa, 03 or iaa), found ', '"),
         (["--dry-run", "--out", ""], "--out: expected a folder, found an empty name"),
-        (["annotate", "scoreboard", "--tool", "potato"], "scoreboard: expected labels to ask for, found none"),
+        (["annotate", "scoreboard"], "scoreboard: expected labels to ask for, found none"),
     ],
 )
 def test_a_bad_call_ends_with_2_and_a_line(tmp_path, monkeypatch, capsys, arguments, said):
@@ -396,7 +396,7 @@ def test_dialogues_that_cannot_be_read_end_with_2_and_a_line(tmp_path, monkeypat
     monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "out"))
     monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
     (tmp_path / "said.csv").write_text(content)
-    assert cli.main(["annotate", "demo", "--tool", "potato", "--dialogues", str(tmp_path / "said.csv")]) == 2
+    assert cli.main(["annotate", "demo", "--dialogues", str(tmp_path / "said.csv")]) == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 

@@ -68,10 +68,14 @@ def test_questions_use_those_they_declare_and_never_in_a_circle():
 
 @cache
 def packages() -> set[str]:
-    """What our code imports, but for itself and the standard library."""
+    """What our code and notebooks import, but for itself and the standard library."""
     imported = set()
-    for path in (ROOT / "src").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    code = [path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")]
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        code += ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    for text in code:
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Import):
                 imported |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

@@ -1,7 +1,7 @@
-"""How often intervals of alpha and of Gwet's coefficient cover the value among other dialogues and annotators.
+"""How often intervals of alpha cover the value among other dialogues and annotators.
 
 Items have a true value, in some cases shared by the items of a context; annotators differ in severity and care, and in
-some cases in taste by context. The truth is the coefficient of 200,000 items, each judged by two people who judge
+some cases in taste by context. The truth is the alpha of 200,000 items, each judged by two people who judge
 nothing else. Writes `alpha.csv` beside this file: case, procedure, nominal, measured, mc_error, n_runs, note.
 
     PYTHONPATH=src python benchmarks/levels/alpha.py [runs]
@@ -15,10 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from judgebook.questions.agreement import gwet
-from judgebook.questions.agreement.alpha import alpha_intervals, alpha_of, alpha_two_way
+from judgebook.questions.agreement.alpha import Judgements, alpha_intervals, alpha_of, alpha_two_way
 from judgebook.questions.agreement.coincidences import patterns
-from judgebook.questions.agreement.two_way import Judgements, interval
 from judgebook.statistics.intervals import Interval
 
 CUTS = {"Likert": (-1.2, -0.4, 0.4, 1.2), "marks (35%)": (0.5,)}
@@ -64,13 +62,10 @@ def world(rng, n: int, m: int, per: int, load: str, contexts: int, measure: str)
     return np.where(given, values, np.nan), context
 
 
-def truth(contexts: int, measure: str, n: int = 200_000) -> np.ndarray:
+def truth(contexts: int, measure: str, n: int = 200_000) -> float:
     rng, kinds = np.random.default_rng(9), np.arange(len(CUTS[measure]) + 1.0)
     values = scores(rng, 0.8 * rng.normal(size=(n, 1)), people(rng, (n, 2)), contexts, (n, 2), measure)
-    found = patterns(values, kinds)
-    counts = np.repeat(found.counts, found.weights, axis=0)
-    level = LEVELS[measure]
-    return np.array([alpha_of(found, level).estimate, gwet.coefficient(counts, kinds, level)])
+    return alpha_of(patterns(values, kinds), LEVELS[measure]).estimate
 
 
 def intervals(rng, values: np.ndarray, context: np.ndarray, measure: str, *, these: bool) -> list[Interval]:
@@ -78,11 +73,7 @@ def intervals(rng, values: np.ndarray, context: np.ndarray, measure: str, *, the
     values = values[:, ~np.isnan(values).all(axis=0)]
     item, annotator = np.nonzero(~np.isnan(values))
     judged = Judgements(item, annotator, context[item], values[item, annotator].astype(int))
-    rows, shares = gwet.terms(kinds, level)
-    counts = np.stack([(values == kind).sum(axis=1) for kind in kinds], axis=1)
-    how = {"estimate": gwet.coefficient(counts, kinds, level), "unit": "item", "cautious": True}
-    ac = interval(judged, len(kinds), rows, lambda sums: gwet.beyond_chance(*shares(sums)), **how)
-    out = [alpha_two_way(judged, kinds, level, unit="item"), ac]
+    out = [alpha_two_way(judged, kinds, level, unit="item")]
     if these:
         boot = {"clusters": context, "n_resamples": 1000, "only": ["alpha"]}
         out.append(alpha_intervals(patterns(values, kinds), level, unit="item", rng=rng, **boot)["alpha"])
@@ -92,9 +83,8 @@ def intervals(rng, values: np.ndarray, context: np.ndarray, measure: str, *, the
 def measured(case: tuple, runs: int) -> list[dict]:
     n, m, per, load, contexts, measure = case
     true, rng = truth(contexts, measure), np.random.default_rng(1)
-    procedures = ["alpha, other annotators: two-way jackknife t", "Gwet's AC, other annotators: two-way jackknife t"]
-    procedures += ["alpha read so, but for these annotators: BCa"]
-    ends = np.full((runs, 3, 2), np.nan)
+    procedures = ["alpha, other annotators: two-way jackknife t", "alpha read so, but for these annotators: BCa"]
+    ends = np.full((runs, 2, 2), np.nan)
     for run in range(runs):
         values, context = world(rng, *case)
         found = intervals(rng, values, context, measure, these=run < runs // 20)
@@ -103,13 +93,13 @@ def measured(case: tuple, runs: int) -> list[dict]:
     title += f", {contexts} contexts" if contexts else ""
     rows = []
     for i, procedure in enumerate(procedures):
-        tried = runs // 20 if i == 2 else runs
-        given, value = np.isfinite(ends[:tried, i, 0]), true[1 if i == 1 else 0]
-        inside = ((ends[:tried, i, 0] <= value) & (value <= ends[:tried, i, 1]))[given]
+        tried = runs // 20 if i == 1 else runs
+        given = np.isfinite(ends[:tried, i, 0])
+        inside = ((ends[:tried, i, 0] <= true) & (true <= ends[:tried, i, 1]))[given]
         share = inside.mean() if given.any() else np.nan
         error = np.sqrt(share * (1 - share) / max(given.sum(), 1))
         width = np.median(np.diff(ends[:tried, i])[given]) if given.any() else np.nan
-        note = f"truth {value:.3f}, median width {width:.2f}"
+        note = f"truth {true:.3f}, median width {width:.2f}"
         note += (
             f"; refused in {(~given).mean():.0%} of runs (fewer than five effective annotators, or too few marks)"
             if not given.all()

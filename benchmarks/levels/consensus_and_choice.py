@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from judgebook.questions.annotators.consensus import dawid_skene, mace
+from judgebook.questions.annotators.consensus import dawid_skene
 from judgebook.questions.judges.prediction_powered import Sums, estimate, selection
 
 
@@ -34,7 +34,7 @@ def row(case: str, procedure: str, nominal: float, hits: list, note: str = "") -
 
 def consensus(n: int) -> Iterator[dict]:
     for items, people, rate in product((30, 60, 100), (3, 5, 6), (0.1, 0.3)):
-        right: dict[str, list] = {"Dawid-Skene": [], "MACE": [], "majority": []}
+        right: dict[str, list] = {"Dawid-Skene": [], "majority": []}
         item, who = np.repeat(np.arange(items), people), np.tile(np.arange(people), items)
         for i in range(n):
             rng = np.random.default_rng([2, i])
@@ -42,7 +42,6 @@ def consensus(n: int) -> Iterator[dict]:
             votes = np.where(rng.random((items, people)) < 0.8, truth[:, None], ~truth[:, None]).astype(int)
             share = votes.mean(axis=1)
             made = {"Dawid-Skene": dawid_skene(item, who, votes.ravel()).labels[:, 1] > 0.5}
-            made["MACE"] = mace(item, who, votes.ravel())[0][:, 1] > 0.5
             made["majority"] = np.where(share == 0.5, rng.random(items) < 0.5, share > 0.5)
             for name, labels in made.items():
                 right[name].append(np.mean(labels == truth))

@@ -27,8 +27,7 @@ from judgebook.questions.groups.effects import LabelScores
 from judgebook.questions.groups.permutation_null import permutation_null
 from judgebook.questions.metrics import differences as metrics
 from judgebook.questions.metrics.items import ScoredItems
-from judgebook.questions.quality_control.replication import Tally, differences, resampled
-from judgebook.questions.quality_control.system_scores import wald
+from judgebook.questions.quality_control.replication import Tally, differences, resampled, wald
 from judgebook.questions.quality_control.worker_tests import rank_sum
 from judgebook.statistics.permutation import sign_flip_test
 
@@ -160,13 +159,7 @@ def two_metrics(runs: int) -> Iterator[dict]:
         for other, draw in OTHERS.items():
             p = np.array([_metrics(np.random.default_rng([3, i]), size, draw) for i in range(runs)])
             for j, name in enumerate(("used", "swaps only", "Williams")):
-                note = (
-                    ""
-                    if not j
-                    else "not used by itself"
-                    if j == 1
-                    else "assumes independent items; in the results only"
-                )
+                note = "" if not j else "not used by itself" if j == 1 else "assumes independent items; not used"
                 yield row(f"{title}; second metric: {other}", f"two metrics, {name}", p[:, j] <= ALPHA, note=note)
 
 
@@ -181,7 +174,16 @@ def _metrics(rng: np.random.Generator, size: np.ndarray, draw: Callable) -> tupl
         return 1.0, 1.0, 1.0
     swaps = metrics.permute(one, 0, [(0, 1)], compared, rng=rng, n_permutations=N_PERMUTATIONS)
     t = metrics.clustered_t(swaps.observed, *metrics.contributions(one, 0, [(0, 1)], compared))
-    return float(np.fmax(swaps.p_value, t)[0]), float(swaps.p_value[0]), metrics.williams(*compared[0].r, len(q))[1]
+    between = stats.spearmanr(x[:, 0], x[:, 1]).statistic
+    return float(np.fmax(swaps.p_value, t)[0]), float(swaps.p_value[0]), williams(*compared[0].r, between, len(q))
+
+
+def williams(r12: float, r13: float, r23: float, n: int) -> float:
+    """Two-sided p-value of Williams' test for r12 = r13, two correlations that share variable 1: Steiger 1980,
+    Psychological Bulletin 87, 245-251, eq. 7."""
+    determinant = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
+    squared = 2 * (n - 1) / (n - 3) * determinant + ((r12 + r13) / 2) ** 2 * (1 - r23) ** 3
+    return float(2 * stats.t.sf(abs((r12 - r13) * np.sqrt((n - 1) * (1 + r23) / squared)), n - 3))
 
 
 # workers (notebook 10)

@@ -1,10 +1,10 @@
-"""Alpha and Gwet's coefficient of an enriched queue: bias and coverage of those of the population, with weights.
+"""Alpha of an enriched queue: bias and coverage of those of the population, with weights.
 
     python benchmarks/levels/weighted_alpha.py [runs]
 
 Writes `weighted_alpha.csv` beside this file. A population of dialogues, the worst 15% of which are bad: a flag catches
 80% of these and 8% of the others; the queue takes every flagged dialogue and 20% of the rest. Each is judged by three
-of the annotators (by two where a case says so), in turn. The truth is the coefficient of 400,000 dialogues drawn with
+of the annotators (by two where a case says so), in turn. The truth is the alpha of 400,000 dialogues drawn with
 equal probability, each judged by two people who judge nothing else.
 """
 
@@ -20,10 +20,14 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src")]
 
-from judgebook.questions.agreement import gwet  # noqa: E402
-from judgebook.questions.agreement.alpha import alpha_intervals, alpha_of, alpha_two_way, patterns_of  # noqa: E402
+from judgebook.questions.agreement.alpha import (  # noqa: E402
+    Judgements,
+    alpha_intervals,
+    alpha_of,
+    alpha_two_way,
+    patterns_of,
+)
 from judgebook.questions.agreement.coincidences import patterns  # noqa: E402
-from judgebook.questions.agreement.two_way import Judgements  # noqa: E402
 
 BAD, CAUGHT, WRONG, REST = 1.0364, 0.8, 0.08, 0.2  # the first: the quantile of 85%
 CUTS = {"Likert": (-1.2, -0.4, 0.4, 1.2), "marks (28%)": (0.75,), "marks (7%)": (2.0,)}
@@ -60,13 +64,11 @@ def scores(rng, case: Case, latent: np.ndarray, shape: tuple[int, int], people) 
     return np.searchsorted(CUTS[case.measure], 0.8 * latent[:, None] + severity + 0.7 * care * rng.normal(size=shape))
 
 
-def truth(case: Case, n: int = 400_000) -> dict[str, float]:
+def truth(case: Case, n: int = 400_000) -> float:
     rng = np.random.default_rng(9)
     values = scores(rng, case, rng.normal(size=n), (n, 2), (n, 2)).astype(float)
-    kinds, level = np.arange(len(CUTS[case.measure]) + 1.0), LEVELS[case.measure]
-    found = patterns(values, kinds)
-    ac = gwet.coefficient(np.repeat(found.counts, found.weights, axis=0), kinds, level)
-    return {"alpha": alpha_of(found, level).estimate, "AC": ac}
+    kinds = np.arange(len(CUTS[case.measure]) + 1.0)
+    return alpha_of(patterns(values, kinds), LEVELS[case.measure]).estimate
 
 
 def queue(rng, case: Case) -> Judgements:
@@ -80,15 +82,13 @@ def queue(rng, case: Case) -> Judgements:
     return Judgements(item, annotator, item, values[item, annotator], weight[item])
 
 
-def measured(rng, case: Case, judged: Judgements, n_resamples: int) -> dict[tuple[str, str], object]:
-    """Intervals by coefficient and what they are over."""
+def measured(rng, case: Case, judged: Judgements, n_resamples: int) -> dict[str, object]:
+    """Intervals by what they are over."""
     kinds, level = np.arange(len(CUTS[case.measure]) + 1.0), LEVELS[case.measure]
     how = {"unit": "dialogue", "rng": rng, "n_resamples": n_resamples}
-    over = alpha_intervals(patterns_of(judged, kinds), level, only=["alpha", "raw_agreement"], **how)
-    ac = gwet.intervals(judged, kinds, level, over["raw_agreement"], others=True, **how)
+    over = alpha_intervals(patterns_of(judged, kinds), level, only=["alpha"], **how)["alpha"]
     both = alpha_two_way(judged, kinds, level, unit="dialogue")
-    found = {("alpha", "dialogue"): over["alpha"], ("alpha", both.unit): both}
-    return found | {("AC", unit): x for unit, x in ac.items()}
+    return {"dialogue": over, both.unit: both}
 
 
 def rows(case: Case, runs: int, n_resamples: int) -> list[dict]:
@@ -98,19 +98,19 @@ def rows(case: Case, runs: int, n_resamples: int) -> list[dict]:
         judged = queue(rng, case)
         plain = Judgements(judged.item, judged.annotator, judged.cluster, judged.value)
         for name, these in (("weighted", judged), ("unweighted", plain)):
-            for key, x in measured(rng, case, these, n_resamples).items():
-                found.setdefault((name, *key), []).append((x.estimate, x.low, x.high))
-    for (name, what, over), values in found.items():
+            for over, x in measured(rng, case, these, n_resamples).items():
+                found.setdefault((name, over), []).append((x.estimate, x.low, x.high))
+    for (name, over), values in found.items():
         if (over == "dialogue") == bool(case.differ):
             continue
         estimate, low, high = np.array(values).T
         known = ~np.isnan(low)
-        inside = ((low <= true[what]) & (true[what] <= high))[known]
-        bias = (estimate - true[what]) / np.nanstd(estimate, ddof=1)
-        note = f"truth {true[what]:.3f}, mean {np.nanmean(estimate):.3f}, refused {1 - known.mean():.1%}"
+        inside = ((low <= true) & (true <= high))[known]
+        bias = (estimate - true) / np.nanstd(estimate, ddof=1)
+        note = f"truth {true:.3f}, mean {np.nanmean(estimate):.3f}, refused {1 - known.mean():.1%}"
         for procedure, nominal, x in (
-            (f"bias of {what} in SE", 0, bias),
-            (f"coverage of {what}, over {over}", 0.95, inside),
+            ("bias of alpha in SE", 0, bias),
+            (f"coverage of alpha, over {over}", 0.95, inside),
         ):
             error = np.std(x, ddof=1) / np.sqrt(len(x)) if len(x) > 1 else np.nan
             out.append({"case": case.name, "procedure": f"{procedure}, {name}", "nominal": nominal, "note": note,

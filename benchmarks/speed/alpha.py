@@ -211,24 +211,4 @@ def finding_patterns() -> Case:
     return Case("finding the patterns of 10,000,000 items", lambda: patterns(many(), range(1, 6)))
 
 
-def intraclass() -> Case:
-    from judgebook.questions.agreement.kappa_icc import icc
-
-    values = likert(1_000).astype(float)
-    item, rater = np.divmod(np.arange(values.size), values.shape[1])
-    frame = pd.DataFrame({"item": item, "rater": rater, "score": values.ravel()})
-
-    def theirs() -> list[float]:
-        import pingouin
-
-        found = pingouin.intraclass_corr(frame, "item", "rater", "score").set_index("Type")["ICC"]
-        return found.tolist()
-
-    return Case(
-        "intraclass correlations with intervals, 1,000 items, 5 annotators",
-        lambda: [row["estimate"] for row in icc(values, ("ICC(1,1)", "ICC(A,1)", "ICC(C,1)", "ICC(1,k)"))],
-        [Peer("pingouin.intraclass_corr", theirs, lambda a, b: close(a[:3], b[:3]), package="pingouin")],
-    )
-
-
-CASES = (*(alpha_binary, alpha_dialogues, alpha_ordinal, alpha_missing, alpha_many, finding_patterns, intraclass),)
+CASES = (*(alpha_binary, alpha_dialogues, alpha_ordinal, alpha_missing, alpha_many, finding_patterns),)

@@ -155,7 +155,7 @@ def mixed_model() -> Case:
 
     return Case(
         "mixed model, 479 ratings, 356 dialogues × 10 annotators",
-        lambda: reml.fit_linear_mixed(score, np.ones((479, 1)), [annotator, dialogue], None),
+        lambda: reml.fit_linear_mixed(score, np.ones((479, 1)), [annotator, dialogue]),
         [Peer("statsmodels.MixedLM", theirs, lambda a, b: close(a.shares[-1], b, 1e-3))],
     )
 

@@ -2,20 +2,20 @@
 
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
-from judgebook.questions.annotators import analysis, figures, findings, tables
+from judgebook.questions.annotators import analysis, findings, views
 
 
 class Page(NotebookPage):
     def __init__(self, study: str, run_id: str | None, *, false_alarms: float | None, seed: int | None) -> None:
         super().__init__("15_annotators", study, run_id, false_alarms=false_alarms, seed=seed)
-        annotations, options = self.evaluated("annotations").query("annotator_kind == 'human'"), self.study.annotators
-        self.names, self.false_alarms = display_names(self.study, annotations), options.false_alarms
+        annotations = self.evaluated("annotations").query("annotator_kind == 'human'")
+        self.names, self.false_alarms = display_names(self.study, annotations), self.study.annotators.false_alarms
         self.results = self.analysed(
             analysis.analyse,
             annotations,
             self.run.read("work_units"),
             self.labels,
-            options,
+            false_alarms=self.false_alarms,
             confidence=self.study.bootstrap.confidence,
             seed=self.study.seeds.bootstrap,
         )
@@ -25,12 +25,11 @@ class Page(NotebookPage):
         yield findings.findings(self.results, self.names, self.false_alarms)
 
     def severity(self) -> Section:
-        yield figures.severity(self.results, self.names, self.false_alarms)
+        yield views.severity(self.results, self.names, self.false_alarms)
 
     def indicators(self) -> Section:
-        yield tables.named(self.results, self.names, self.false_alarms)
-        yield figures.indicators(self.results, self.names, self.false_alarms)
-        yield tables.everyone(self.results, self.names)
+        yield views.named(self.results, self.names, self.false_alarms)
+        yield views.everyone(self.results, self.names)
 
     def consensus(self) -> Section:
-        yield tables.consensus(self.results, self.names)
+        yield views.consensus(self.results, self.names)

@@ -3,12 +3,13 @@
 import pandas as pd
 
 from judgebook.annotations.population import modelled, populations
+from judgebook.annotations.summary import evaluations
 from judgebook.display.page import Section
 from judgebook.display.views import Prose, without_means
 from judgebook.project import has_package
 from judgebook.questions.agreement.findings import misled
 from judgebook.questions.agreement.population import misleading
-from judgebook.questions.performance import analysis, rates
+from judgebook.questions.performance import analysis, findings, leaderboard, rates
 from judgebook.questions.performance.page import Sections
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
@@ -22,10 +23,8 @@ if has_package("compendium"):
 
 
 class Page(Sections):
-    def __init__(
-        self, study: str, run_id: str | None, *, n_resamples: int | None, seed: int | None, n_picks: int | None
-    ) -> None:
-        super().__init__("07_bot_performance", study, run_id, n_resamples=n_resamples, seed=seed, n_picks=n_picks)
+    def __init__(self, study: str, run_id: str | None, *, n_resamples: int | None, seed: int | None) -> None:
+        super().__init__("07_bot_performance", study, run_id, n_resamples=n_resamples, seed=seed)
         unranked, control = self.study.unranked_systems, self.study.control_system
         self.everybody = self.evaluated("annotations", circumstances=False)
         self.passed = of_those_who_passed(self.everybody, self.labels, control, self.study.quality_control)
@@ -39,8 +38,6 @@ class Page(Sections):
             unranked,
             people=populations(self.judged, self.study.inference.annotators),
             whose=self.people,
-            n_picks=self.study.performance.picks,
-            pick_seed=self.study.seeds.pick,
             overall=self.study.performance.overall,
             unit=self.study.bootstrap.unit,
             sampling=self.sampling,
@@ -72,8 +69,14 @@ class Page(Sections):
         return collect(*every)["rate"].drop(columns="interval").assign(system=None, summary="all")
 
     def findings(self) -> Section:
-        yield from super().findings()
-        yield misled(misleading(self.judged, self.study.bootstrap.unit), self.names)
+        names, level = self.names, self.study.bootstrap.confidence
+        order, people = evaluations(self.everybody), self.people
+        leader = findings.leader(self.results, names, order, people, self.passed, level)
+        yield leader or findings.no_order(self.results, names)
+        methods = [order.method for order in self.orders]
+        if methods and (not self.orders[0].label or methods.count(methods[0]) == 1):
+            yield leaderboard.plot(self.orders[0], names, "leaderboard")
+        yield misled(misleading(self.judged, self.study.bootstrap.unit), names)
         yield who_counts(self.everybody, self.passed, self.study.control_system)
         yield without_means(self.passed, self.labels)
 

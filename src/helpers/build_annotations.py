@@ -3,7 +3,7 @@
 from judgebook.annotations.summary import evaluated
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
-from judgebook.questions.collection import analysis, figures, findings, tables
+from judgebook.questions.collection import analysis, findings, views
 
 
 class Page(NotebookPage):
@@ -25,18 +25,17 @@ class Page(NotebookPage):
         yield findings.data_set(self.counts, self.main, self.results, self.names, control=control)
 
     def read(self) -> Section:
-        yield tables.read(self.counts)
+        yield views.read(self.counts)
 
     def questions(self) -> Section:
-        yield tables.labels(self.main, self.study, self.names)
+        yield views.labels(self.main, self.study, self.names)
 
     def card(self) -> Section:
-        yield tables.card(self.results, self.names)
+        yield views.card(self.results, self.names)
 
     def missing(self) -> Section:
-        yield figures.coverage(self.results, self.names)
-        yield tables.missing(self.main)
+        yield views.coverage(self.results, self.names)
 
     def scores(self) -> Section:
-        yield figures.scores(self.results, self.names, tables.kind_names(self.main, self.names))
-        yield tables.answers(self.results, self.names)
+        yield views.scores(self.results, self.names, views.kind_names(self.main, self.names))
+        yield views.answers(self.results, self.names)

@@ -5,13 +5,12 @@ from functools import cached_property
 
 import pandas as pd
 
-from judgebook.annotations.summary import workload
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import nothing_because, something
 from judgebook.project import has_package
-from judgebook.questions.collection import analysis, costs, figures, findings, tables
-from judgebook.questions.collection.tables import KINDS
+from judgebook.questions.collection import analysis, costs, findings, views
+from judgebook.questions.collection.views import KINDS
 from judgebook.questions.performance.arrangement import in_order
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import collect
@@ -73,17 +72,13 @@ class Page(NotebookPage):
 
     def findings(self) -> Section:
         yield findings.collection(self.annotations, self.results, self.names, self.costs, paid_elsewhere=self.paid)
-        yield nothing_because(tables.minutes(self.results, self.names), tables.texts(self.results, self.names))
-
-    def workload(self) -> Section:
-        yield figures.workload(workload(self.annotations), self.names)
+        yield nothing_because(views.minutes(self.results, self.names), views.texts(self.results, self.names))
 
     def texts(self) -> Section:
-        yield something(tables.texts(self.results, self.names))
+        yield something(views.texts(self.results, self.names))
 
     def minutes(self) -> Section:
-        yield something(tables.minutes(self.results, self.names))
-        yield figures.minutes(self.times, self.results, self.names)
+        yield something(views.minutes(self.results, self.names))
 
     def paper(self) -> Section:
         if has_package("compendium"):

@@ -4,7 +4,7 @@ from functools import cached_property
 
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.page import NotebookPage, Section
-from judgebook.questions.design import analysis, figures, findings, tables
+from judgebook.questions.design import analysis, findings, views
 from judgebook.questions.performance.arrangement import best_first
 
 
@@ -35,10 +35,10 @@ class Page(NotebookPage):
         yield findings.headline(self.results, self.names)
 
     def faults(self) -> Section:
-        yield tables.findings(self.results, self.names)
+        yield views.findings(self.results, self.names)
 
     def loads(self) -> Section:
-        yield figures.loads(self.results, self.names)
+        yield views.loads(self.results, self.names)
 
     def others(self) -> Section:
-        yield tables.others(self.results)
+        yield views.others(self.results)

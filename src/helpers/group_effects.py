@@ -8,12 +8,13 @@ import pandas as pd
 
 from judgebook.annotations.summary import in_scope, with_means
 from judgebook.display.names import DisplayNames, display_names
-from judgebook.display.views import Section
+from judgebook.display.page import Section
+from judgebook.display.views import without_means
 from judgebook.project import has_package
-from judgebook.questions.groups import analysis
+from judgebook.questions.groups import analysis, findings
 from judgebook.questions.groups.analysis import comparable
 from judgebook.questions.groups.effects import MANY_PAIRS, MOST_RESAMPLES, n_pairs
-from judgebook.questions.groups.page import GroupSections
+from judgebook.questions.groups.page import Sections
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.statistics import Sampling
 from judgebook.study.labels import METHODS
@@ -25,7 +26,7 @@ if has_package("compendium"):
     from compendium.published import numbers
 
 
-class Page(GroupSections):
+class Page(Sections):
     def __init__(
         self,
         study: str,
@@ -46,8 +47,8 @@ class Page(GroupSections):
         self.annotations = comparable(self.run.read("annotations"))
         self.judged = with_means(self.annotations, self.labels)
         self.names = best_first(display_names(self.study, self.annotations), self.run)
-        self.results, of_pairs = self.analysed(
-            analysis.analyse_with_frames,
+        self.results = self.analysed(
+            analysis.analyse,
             self.annotations,
             self.labels,
             self.study.group_effects,
@@ -55,8 +56,6 @@ class Page(GroupSections):
             pick_seed=self.study.seeds.pick,
             permute_seed=self.study.seeds.permute,
         )
-        for name, frame in of_pairs.items():
-            self.run.frame(frame, name)
         if has_package("compendium") and self.study.group_effects.paper:
             self.results = collect(self.results, self._of_paper(self.study.group_effects.paper))
         self.run.save_results(self.results)
@@ -103,9 +102,10 @@ class Page(GroupSections):
         self.run.save_results(self.results)
 
     def findings(self) -> Section:
-        yield from super().findings()
+        level = self.study.bootstrap.confidence
+        yield findings.findings(self.results, self.names, confidence=level)
+        yield without_means(self.annotations, self.labels)
         if has_package("compendium") and self.study.simulate:
-            level = self.study.bootstrap.confidence
             yield of_paper.recovered(self.results, self.names, self.study.simulate, level)
 
     def paper(self) -> Section:

@@ -4,17 +4,30 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.display.page import Section
+from judgebook.annotations.summary import with_means
+from judgebook.display.names import display_names
+from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import without_means
 from judgebook.project import has_package
-from judgebook.questions.validity import analysis, figures, findings, reach, tables
+from judgebook.questions.performance.arrangement import best_first
+from judgebook.questions.validity import analysis, figures, findings, tables, targets
 from judgebook.questions.validity.coverage import FITS
-from judgebook.questions.validity.page import Predictions
 from judgebook.study.results import collect
 
 if has_package("compendium"):
     from compendium.published import comparison
-    from compendium.simulation.truth import truth
+
+
+class Predictions(NotebookPage):
+    """What notebooks 04 and 06 share. everybody : all judgements of the evaluation. targets : what is predicted, and
+    what predicts it: labels that have a mean."""
+
+    def _read_targets(self) -> None:
+        self.everybody = self.evaluated("annotations")
+        self.names = best_first(display_names(self.study, self.everybody), self.run)
+        rated, seed = with_means(self.everybody, self.labels), self.study.seeds.pick
+        given, parts = self.study.importance.settings(), self.study.parts
+        self.targets = targets.find(rated, self.run.read("dialogues"), pick_seed=seed, parts=parts, **given)
 
 
 class Page(Predictions):
@@ -30,7 +43,7 @@ class Page(Predictions):
         super().__init__("04_importance", study, run_id, group=group, n_resamples=n_resamples, seed=seed)
         self._read_targets()
         self.level = self.study.bootstrap.confidence
-        self.results = self.analysed(analysis.analyse_importance, self.targets, self.sampling)
+        self.results = self.analysed(analysis.analyse_importance, self.targets, self.level)
         self.run.save_results(self.results)
 
     def save(self, models: pd.DataFrame) -> None:
@@ -63,9 +76,7 @@ class Page(Predictions):
         yield without_means(self.everybody, self.labels)
         if self.targets.external:
             yield findings.predictors(self.targets, self.names)
-        yield reach.reach(self.targets, self.results, self.names, self.study.label_set, "7.3")
-        if has_package("compendium") and self.study.simulate:
-            yield findings.against_truth(self.results, truth(self.study.simulate), confidence=self.level)
+        yield findings.reach(self.targets, self.results, self.names, self.study.label_set, "7.3")
 
     def correlations(self) -> Section:
         if not self.targets.external:

@@ -2,7 +2,7 @@
 
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
-from judgebook.questions.judges import analysis, figures, findings, tables
+from judgebook.questions.judges import analysis, findings, views
 from judgebook.questions.performance.arrangement import best_first
 
 
@@ -18,7 +18,6 @@ class Page(NotebookPage):
             cost=self.test.cost,
             min_items=self.test.min_items,
             margin=self.test.margin,
-            half_width=self.test.half_width,
             order_margin=self.test.order_margin,
         )
         self.run.save_results(self.results)
@@ -29,31 +28,22 @@ class Page(NotebookPage):
         level, cost = self.study.bootstrap.confidence, self.test.cost
         yield findings.findings(self.results, self.names, confidence=level, cost=cost)
 
-    def agreement(self) -> Section:
-        yield figures.alphas(self.results, self.names)
-        yield tables.alphas(self.results, self.names)
-
     def gold(self) -> Section:
-        yield figures.gold(self.results, self.names)
-        yield tables.gold(self.results, self.names)
+        yield views.gold(self.results, self.names)
+
+    def agreement(self) -> Section:
+        yield views.alpha_figure(self.results, self.names)
+        yield views.alphas(self.results, self.names)
 
     def choices(self) -> Section:
-        yield tables.choices(self.results, self.names)
-        yield tables.orders(self.results, self.names)
-        yield tables.both_orders(self.results, self.names)
-
-    def detection(self) -> Section:
-        yield tables.detection(self.results, self.names)
+        yield views.choices(self.results, self.names)
+        yield views.orders(self.results, self.names)
+        yield views.both_orders(self.results, self.names)
 
     def consequences(self) -> Section:
-        yield figures.changes(self.results, self.names)
-        yield tables.consequences(self.results, self.names)
-
-    def margins(self) -> Section:
-        yield tables.margins(self.results, self.names)
+        yield views.changes(self.results, self.names)
+        yield views.consequences(self.results, self.names)
 
     def assisted(self) -> Section:
-        yield figures.gains(self.results, self.names)
-        yield tables.assisted(self.results, self.names)
-        yield tables.estimates(self.results, self.names)
-        yield tables.selection(self.results, self.names)
+        yield views.assisted(self.results, self.names)
+        yield views.estimates(self.results, self.names)

@@ -4,11 +4,10 @@ import pandas as pd
 
 from judgebook.annotations.summary import with_directions, with_means
 from judgebook.display.names import display_names
-from judgebook.display.page import Section
-from judgebook.display.views import without_direction, without_means
+from judgebook.display.page import NotebookPage, Section
+from judgebook.display.views import nothing_because, something, without_direction, without_means
 from judgebook.project import has_package
-from judgebook.questions.metrics import analysis, text_metrics
-from judgebook.questions.metrics.page import MetricSections
+from judgebook.questions.metrics import analysis, figures, findings, text_metrics
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
@@ -20,7 +19,10 @@ if has_package("compendium"):
     from compendium.published import comparison, verdicts
 
 
-class Page(MetricSections):
+class Page(NotebookPage):
+    """annotations : judgements as analysed. asked, computed : metrics of texts that are asked for, and the scores of
+    those that could be computed. scores : of all metrics, higher for better systems."""
+
     def __init__(
         self, study: str, run_id: str | None, *, n_resamples: int | None, rank_resamples: int | None, seed: int | None
     ) -> None:
@@ -60,11 +62,39 @@ class Page(MetricSections):
         self.results = collect(self.results, rows.assign(statistic=statistic, note=note, **keys))
         self.run.save_results(self.results)
 
+    def _compute(self) -> pd.DataFrame:
+        """Scores of the texts by the metrics asked for; those of an earlier run are not computed again, and those of a
+        bundle never."""
+        if (shared := self.run.of_bundle("text_metrics")) is not None:
+            return text_metrics.of_dialogues(shared[shared["metric"].isin(self.asked)], self.annotations)
+        earlier, by_hand = self.run.cached("text_metrics"), self.run.run_id is None
+        texts = self.run.read("dialogues")
+        computed, cache = text_metrics.score_texts(texts, self.annotations, self.asked, earlier, progress=by_hand)
+        self.run.cache(cache, "text_metrics")
+        return computed
+
     def findings(self) -> Section:
-        yield from super().findings()
+        yield findings.findings(self.results, self.names)
+        yield nothing_because(findings.reliability(self.results, self.names))
         yield who_counts(self.everybody, self.annotations, self.study.control_system)
         yield without_means(self.read, self.labels)
         yield without_direction(analysis.rated(self.read, self.study.metrics.corpora), self.labels)
+
+    def correlations(self) -> Section:
+        yield findings.sources(self.scores, self.computed, self.asked, self.study.metrics.corpora)
+        yield figures.correlations(self.results, self.names, set(self.computed["metric"]))
+
+    def leaderboard(self) -> Section:
+        yield findings.leaderboard(self.results, self.names)
+
+    def above_control(self) -> Section:
+        yield findings.above_control(self.results, self.names)
+
+    def shared_task(self) -> Section:
+        yield findings.clusters_of_metrics(self.results, self.names)
+
+    def reliability(self) -> Section:
+        yield something(findings.reliability(self.results, self.names))
 
     def paper(self) -> Section:
         if not has_package("compendium"):

@@ -3,11 +3,10 @@
 import pandas as pd
 
 from judgebook.display.names import display_names
+from judgebook.display.page import NotebookPage
 from judgebook.display.views import FromPrint, Section
 from judgebook.project import has_package
-from judgebook.questions.metrics import text_metrics
-from judgebook.questions.moderation import analysis, preferences, tables
-from judgebook.questions.moderation.page import ModerationSections
+from judgebook.questions.moderation import analysis, figures, findings
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.study.results import collect
 
@@ -17,35 +16,26 @@ if has_package("compendium"):
     from compendium.published import calibrated, numbers
 
 
-class Page(ModerationSections):
+class Page(NotebookPage):
     def __init__(self, study: str, run_id: str | None, *, n_resamples: int | None, seed: int | None) -> None:
         super().__init__("12_moderation", study, run_id, n_resamples=n_resamples, seed=seed)
         section, self.dialogues = self.study.moderation, self.run.read("dialogues")
         kinds = analysis.category_names(self.labels, section)
         self.names = best_first(display_names(self.study, score=kinds["score"], asked=kinds["asked"]), self.run)
         self.judged = judged = analysis.judgements(self.run.read("annotations"), section)
-        self.both = both = preferences.outcomes(judged["better"], judged["unrelated"])
-        replies = preferences.replies(self.dialogues, both, section.reference_system)
-        overlap, _ = text_metrics.compute(replies, analysis.METRICS)
+        self.both = analysis.outcomes(judged["better"], judged["unrelated"])
         self.printed = numbers.load(section.paper) if has_package("compendium") and section.paper else None
-        self.metrics = {metric: text_metrics.METRICS[metric].title for metric in analysis.METRICS}
+        seed_of_test = self.study.seeds.permute
         results = self.analysed(
-            analysis.analyse,
-            judged,
-            self.labels,
-            both,
-            replies,
-            overlap,
-            sampling=self.sampling,
-            permute_seed=self.study.seeds.permute,
+            analysis.analyse, judged, self.labels, self.both, sampling=self.sampling, permute_seed=seed_of_test
         )
         level = self.study.bootstrap.confidence
         of_print = printed.from_print(self.printed, level) if self.printed is not None else ()
         self.results = collect(results, of_print)
         self.run.save_results(self.results)
         scores = sorted(judged["category"]["score"].unique())
-        titles = tables.category_titles((f"{score:g}" for score in scores), self.names)
-        self.categories, self.asked = dict(zip(scores, titles.values(), strict=True)), tables.asked(self.names)
+        titles = findings.category_titles((f"{score:g}" for score in scores), self.names)
+        self.categories, self.asked = dict(zip(scores, titles.values(), strict=True)), findings.asked(self.names)
 
     def save(self, statistic: str, rows: pd.DataFrame) -> None:
         """Store estimates as published. rows : one each, with what it is of."""
@@ -54,10 +44,16 @@ class Page(ModerationSections):
         self.results = collect(self.results, rows.assign(statistic=statistic))
         self.run.save_results(self.results)
 
+    def findings(self) -> Section:
+        yield findings.findings(self.results, self.names, simulated=self.study.simulated)
+
+    def preferences(self) -> Section:
+        yield figures.outcomes(self.results, self.names)
+        yield findings.leads(self.results, self.names)
+
     def from_print(self) -> Section:
         if self.printed is not None:
             yield FromPrint(printed.figure(self.results, self.names))
-            yield FromPrint(printed.printed_outcomes(self.results, self.names))
             yield FromPrint(printed.printed_agreement(self.printed))
             yield printed.said(self.results, self.names, self.printed)
             yield FromPrint(moderation_tables.views(self.printed, self.names))

@@ -34,7 +34,7 @@ class Page(NotebookPage):
         yield without_means(self.annotations, self.labels)
 
     def fits(self) -> Section:
-        yield from views.fits(self.results, self.names, self.level)
+        yield views.fits(self.results, self.names, self.level)
 
     def alpha(self) -> Section:
         yield views.alpha(self.results, self.names)

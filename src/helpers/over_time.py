@@ -2,7 +2,7 @@
 
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
-from judgebook.questions.over_time import analysis, figures, findings, tables
+from judgebook.questions.over_time import analysis, findings, views
 
 
 class Page(NotebookPage):
@@ -25,14 +25,10 @@ class Page(NotebookPage):
         yield findings.findings(self.results, self.names, self.options.false_alarms)
 
     def means(self) -> Section:
-        yield figures.means(self.results, self.names, self.options.false_alarms)
-        yield tables.means(self.results, self.names)
+        yield views.means(self.results, self.names, self.options.false_alarms)
 
     def changes(self) -> Section:
-        yield tables.changes(self.results, self.names)
-
-    def severity(self) -> Section:
-        yield figures.severity(self.results, self.names, self.options.false_alarms)
+        yield views.changes(self.results, self.names)
 
     def composition(self) -> Section:
-        yield tables.composition(self.results, self.names)
+        yield views.composition(self.results, self.names)

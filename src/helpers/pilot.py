@@ -11,7 +11,7 @@ from judgebook.display.grid_plots import grid_figure, interval_keys, intervals
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.project import has_package
-from judgebook.questions.collection import analysis, figures, findings, pilot, screening, tables
+from judgebook.questions.collection import analysis, findings, pilot, views
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.study.labels import METHODS
 from judgebook.study.results import collect
@@ -26,11 +26,11 @@ class Page(NotebookPage):
         annotations, attempts = self.run.read("annotations"), self.run.read("screening")
         self.names = best_first(display_names(self.study, annotations, attempts), self.run)
         self.level, rule = self.study.bootstrap.confidence, self.study.pilot
-        self.ratings, tried = pilot.rated(annotations, rule.label), screening.verdicts(attempts, rule)
+        self.ratings, self.tried = pilot.rated(annotations, rule.label), pilot.verdicts(attempts, rule)
         any_pilot = annotations["corpus"].str.fullmatch(pilot.BOT_PILOT).any()
         self.least = pilot.least_mean(rule.least, rule.label, self.labels) if any_pilot else np.nan
-        self.marks = pilot.marks(annotations, self.labels, tried[tried["passed"]])
-        self.tried, self.rule = screening.each_way(tried), screening.in_words(rule)
+        self.marks = pilot.marks(annotations, self.labels, self.tried[self.tried["passed"]])
+        self.rule = pilot.in_words(rule)
         of = annotations, attempts, self.labels, rule
         self.results = self.analysed(analysis.pilots, *of, sampling=self.sampling)
         self.run.save_results(self.results)
@@ -46,27 +46,21 @@ class Page(NotebookPage):
         """Display names of those who judged. rows : with `group`, and `scope` where some had passed the training."""
         if "scope" not in rows:
             return [self.names.name("group", group) for group in rows["group"]]
-        return [tables.annotators(g, s, self.names) for g, s in zip(rows["group"], rows["scope"], strict=True)]
+        return [views.annotators(g, s, self.names) for g, s in zip(rows["group"], rows["scope"], strict=True)]
 
     def findings(self) -> Section:
         yield findings.pilots(self.results, self.names, least=self.least, simulated=self.run.simulated)
 
     def other_raters(self) -> Section:
         if len(self.results.select("mean", interval="annotator")):
-            yield figures.systems(self.results, self.names, self.least)
-            yield tables.systems(self.results, self.names)
+            yield views.systems(self.results, self.names)
 
     def other_dialogues(self) -> Section:
         if len(self.results.select("alpha", resample="dialogue")):
-            yield figures.agreement(self.results, self.names)
-            yield tables.agreement(self.results, self.names, self.level)
-
-    def all_tasks(self) -> Section:
-        if len(self.results["screening_pass_rate"]):
-            yield tables.pass_rates(self.results, self.names)
+            yield views.agreement(self.results, self.names, self.level)
 
     def quiz(self) -> Section:
-        yield tables.quiz(self.results, self.names, {label.id: label.title for label in self.labels})
+        yield views.quiz(self.results, self.names, {label.id: label.title for label in self.labels})
 
     def paper(self) -> Section:
         if has_package("compendium"):

@@ -5,7 +5,7 @@ from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import without_means
 from judgebook.questions.judges.analysis import judge_titles
 from judgebook.questions.performance.arrangement import best_first
-from judgebook.questions.planning import analysis, budget_views, figures, findings, next_items, pilot_study, tables
+from judgebook.questions.planning import analysis, findings, next_items, pilot_study, views
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 
@@ -47,22 +47,16 @@ class Page(NotebookPage):
         yield without_means(self.annotations, self.labels)
 
     def designs(self) -> Section:
-        yield figures.maps(self.results, self.names, currency=self.study.costs.currency)
-        yield tables.designs(self.results, self.names, currency=self.study.costs.currency)
-
-    def reliability(self) -> Section:
-        yield tables.reliability(self.results, self.names)
-
-    def budget(self) -> Section:
-        yield budget_views.gains(self.results, self.names)
+        yield views.maps(self.results, self.names, currency=self.study.costs.currency)
+        yield views.designs(self.results, self.names, currency=self.study.costs.currency)
 
     def looks(self) -> Section:
-        yield tables.boundaries(self.results)
+        yield views.boundaries(self.results)
 
     def _draw(self) -> int:
         """Store the dialogues that people should judge next (`next_items.of_plan`), which `run_all.py plan` writes as a
         CSV file, and return how many are to be judged."""
-        teams, seed = budget_views.teams(self.results, self.names), self.study.seeds.bootstrap
+        teams, seed = findings.teams(self.results, self.names), self.study.seeds.bootstrap
         drawn = next_items.of_plan(teams, self.data, uniform=self.options.uniform, seed=seed)
         self.run.frame(drawn, "next_items")
         return int((drawn["people"] == next_items.NEXT).sum())

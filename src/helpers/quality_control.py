@@ -1,17 +1,14 @@
 """Notebook 10: which workers can be trusted, and do results replicate?"""
 
-from collections.abc import Mapping
-from functools import cached_property
-
 import pandas as pd
 
 from judgebook.display.names import display_names
-from judgebook.display.views import Plot, Section, Table
+from judgebook.display.page import NotebookPage, Section
+from judgebook.display.views import Plot, Table
 from judgebook.project import has_package
 from judgebook.questions.performance.arrangement import best_first
-from judgebook.questions.quality_control import analysis, figures, tables, worker_pairs, worker_summary, worker_tests
+from judgebook.questions.quality_control import analysis, findings, views, worker_summary, worker_tests
 from judgebook.questions.quality_control.crowd import crowd
-from judgebook.questions.quality_control.page import QualityControlSections
 from judgebook.study.results import collect
 
 if has_package("compendium"):
@@ -19,14 +16,11 @@ if has_package("compendium"):
     from compendium.published import verdicts
 
 
-class Page(QualityControlSections):
+class Page(NotebookPage):
     def __init__(self, study: str, run_id: str | None, *, n_resamples: int | None, seed: int | None) -> None:
         super().__init__("10_quality_control", study, run_id, n_resamples=n_resamples, seed=seed)
-        annotations, facts, control = (
-            self.run.read("annotations"),
-            self.run.read("dialogue_facts"),
-            self.study.control_system,
-        )
+        annotations, facts = self.run.read("annotations"), self.run.read("dialogue_facts")
+        control = self.study.control_system
         self.names = best_first(display_names(self.study, annotations), self.run)
         self.people = crowd(
             worker_tests.ratings(annotations, self.labels, control),
@@ -39,10 +33,10 @@ class Page(QualityControlSections):
         self.run.frame(self.people.workers, "workers")
         judged = worker_tests.of_the_method(annotations, control)
         self.judged = judged[judged["corpus"].isin(self.people.corpora)]
-        titles = tables.label_titles(self.names, self.people)
-        self.titles = {label: titles[label] for label in tables.overall_first(titles, self.names)}
+        titles = views.label_titles(self.names, self.people)
+        self.titles = {label: titles[label] for label in views.overall_first(titles, self.names)}
         self.lengths = analysis.text_lengths(self.people, self.run.read("dialogues"))
-        self.pairs = worker_pairs.pairs(self.people, facts)
+        self.pairs = worker_summary.pairs(self.people, facts)
         self.results = self.analysed(
             analysis.analyse,
             self.people,
@@ -55,27 +49,16 @@ class Page(QualityControlSections):
         )
         self.run.save_results(self.results)
 
-    @cached_property
-    def cells(self) -> pd.DataFrame:
-        """Printed numbers with ours and a verdict."""
-        found = verdicts.compared(self.results, self.run.key, self.run.notebook)
-        self.run.frame(found.drop(columns=["entry", "ci_low", "ci_high"]), "cells")
-        return found
-
-    @cached_property
-    def printed(self) -> Mapping[tuple[str, str, str], float]:
-        return of_paper.printed_changes(self.cells, self.people) if has_package("compendium") else {}
-
     def p_values(self, workers: pd.DataFrame, alpha: float) -> Plot:
         """Distribution of workers' p-values. workers : corpus, p, passed. alpha : the threshold."""
-        return figures.p_values(workers, self.people, alpha)
+        return views.p_values(workers, self.people, alpha)
 
     def matrices(self, tests: pd.DataFrame, called: str) -> Plot | None:
         """p-values of systems (rows) against others (columns), a panel for each run.
 
         tests : a row for each pair. called : what the caption calls them.
         """
-        return figures.significance(tests, self.names, self.people, called)
+        return views.significance(tests, self.names, self.people, called)
 
     def conclusions(self, found: pd.DataFrame, run: str, name: str, called: str) -> Table:
         """How far a run concludes what the first does. found : of `replication.concordance`. called : the tests."""
@@ -91,7 +74,44 @@ class Page(QualityControlSections):
         self.results = collect(self.results, *rows)
         self.run.save_results(self.results)
 
+    def findings(self) -> Section:
+        yield findings.findings(self.results, self.people)
+
+    def repeat(self) -> Section:
+        yield views.repeat(self.results, self.people)
+        yield views.gain(self.results, self.people)
+
+    def workers(self) -> Section:
+        yield views.numbers(self.results, self.people)
+
+    def scores(self) -> Section:
+        yield views.scores(self.results, self.names, self.people)
+
+    def differences(self) -> Section:
+        yield views.concordance(self.results, self.people)
+
+    def thresholds(self) -> Section:
+        yield views.thresholds(self.results, self.people)
+
+    def agreement(self) -> Section:
+        yield views.pairs(self.pairs)
+        yield findings.selection(self.results)
+
+    def variants(self) -> Section:
+        yield views.variant_effects(self.results, self.names, self.people)
+        yield views.opinions(self.results, self.people)
+
+    def changes(self) -> Section:
+        yield views.changes(self.results, self.names, self.people)
+
+    def costs(self) -> Section:
+        yield views.length_densities(self.lengths, self.people)
+        yield views.lengths(self.results, self.people)
+        yield views.costs(self.results, self.people)
+
     def paper(self) -> Section:
         if has_package("compendium"):
-            yield of_paper.tables(self.cells, self.names)
-        yield from super().paper()
+            found = verdicts.compared(self.results, self.run.key, self.run.notebook)
+            self.run.frame(found.drop(columns=["entry", "ci_low", "ci_high"]), "cells")
+            yield of_paper.tables(found, self.names)
+        yield findings.lists(self.people)

@@ -1,6 +1,6 @@
 """Notebook 05: does a label distinguish systems?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -8,17 +8,14 @@ import pandas as pd
 from judgebook.annotations.families import adjust_rows
 from judgebook.annotations.summary import with_means
 from judgebook.display.names import display_names
-from judgebook.display.page import Section
-from judgebook.display.views import Prose, without_means
+from judgebook.display.page import NotebookPage, Section
+from judgebook.display.views import Prose, View, without_means
 from judgebook.project import has_package
 from judgebook.questions.performance.arrangement import in_order
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
-from judgebook.questions.sensitivity import findings, judged_groups
-from judgebook.questions.sensitivity.analysis import of_group, of_methods
-from judgebook.questions.sensitivity.judged_groups import JudgedGroup
-from judgebook.questions.sensitivity.page import SensitivitySections
-from judgebook.questions.sensitivity.shown import who
+from judgebook.questions.sensitivity import figures, findings, tables
+from judgebook.questions.sensitivity.analysis import JudgedGroup, groups, of_group, of_methods
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results, collect, mark_primary
 
@@ -29,7 +26,7 @@ if has_package("compendium"):
     from compendium.simulation.truth import truth
 
 
-class Page(SensitivitySections):
+class Page(NotebookPage):
     def __init__(self, study: str, run_id: str | None, *, n_draws: int | None, seed: int | None) -> None:
         super().__init__("05_sensitivity", study, run_id, n_draws=n_draws, seed=seed)
         self.options, self.margins, control = self.study.sensitivity, self.study.margins, self.study.control_system
@@ -40,7 +37,7 @@ class Page(SensitivitySections):
         self.names = in_order(names, self.study, self.run.read("annotations"), self.fits)
         self.systems = self.names.systems(without=[control, *self.study.unranked_systems])
         self.scored, self.methods, self.results = with_means(self.annotations, self.labels), list(METHODS), Results()
-        self.judged = judged_groups.groups(self.scored, systems=self.systems, pick_seed=self.study.seeds.pick)
+        self.judged = groups(self.scored, self.systems)
 
     def save(self, statistic: str, rows: pd.DataFrame) -> None:
         """Store rows as published, of tests (`system_difference`), numbers of pairs or type I errors. Where all
@@ -80,7 +77,7 @@ class Page(SensitivitySections):
     def who(self, corpus: str, group: str) -> str:
         """What a caption begins with where there are several groups or corpora."""
         one = next(one for one in self.judged if (one.corpus, one.group) == (corpus, group))
-        return f"{name}: " if (name := who(one, self.judged, self.names)) else ""
+        return f"{name}: " if (name := findings.who(one, self.judged, self.names)) else ""
 
     @property
     def split(self) -> list[tuple[str, str]]:
@@ -89,14 +86,26 @@ class Page(SensitivitySections):
         return [(one.corpus, one.group) for one in reversed(first.values()) if not one.weighted]
 
     def findings(self) -> Section:
-        yield findings.findings(*self._inputs)
+        yield findings.findings(self.fits, self.judged, self.names)
         yield who_counts(self.everybody, self.annotations, self.study.control_system)
         yield without_means(self.annotations, self.labels)
 
+    def _each(self, name: str, view: Callable[..., View | None], **given: Any) -> Section:
+        """A figure or table of every corpus and group."""
+        for i, one in enumerate(self.judged):
+            about = {"part": findings.who(one, self.judged, self.names), "name": f"{name}_{i}" if i else name}
+            yield view(of_group(self.fits, one), self.names, **about, **given)
+
+    def significance(self) -> Section:
+        yield findings.sample(self.judged, self.names, n=self.options.n_dialogues)
+        yield from self._each("significance", figures.significance)
+
     def pairs(self) -> Section:
-        yield from super().pairs()
+        yield tables.count_tables(self.fits, self.judged, self.names)
+        yield from self._each("margins", tables.margins, of=self.margins)
         if has_package("compendium") and self.study.simulate:
-            yield Prose(recovery.of_sensitivity(self.shown, truth(self.study.simulate)))
+            both = Results({**self.results, "contrast": self.fits["contrast"]})
+            yield Prose(recovery.of_sensitivity(both, truth(self.study.simulate)))
 
     def paper(self) -> Section:
         """Printed counts and those of this study; nothing where the YAML names no printed table."""

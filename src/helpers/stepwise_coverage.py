@@ -2,11 +2,12 @@
 
 import pandas as pd
 
+from helpers.importance import Predictions
+from judgebook.display.page import Section
+from judgebook.display.views import without_means
 from judgebook.project import has_package
-from judgebook.questions.validity import analysis, specifications
+from judgebook.questions.validity import analysis, figures, findings, tables
 from judgebook.questions.validity.coverage import FITS
-from judgebook.questions.validity.coverage_page import CoverageSections
-from judgebook.statistics import Sampling
 from judgebook.study.results import collect
 
 if has_package("compendium"):
@@ -15,7 +16,9 @@ if has_package("compendium"):
 NEEDED = ("02_collection_stats", "03_iaa", "04_importance", "07_bot_performance")
 
 
-class Page(CoverageSections):
+class Page(Predictions):
+    """selected : labels, and whether they reach each threshold."""
+
     def __init__(
         self,
         study: str,
@@ -29,31 +32,15 @@ class Page(CoverageSections):
         name, n = "06_stepwise_coverage", n_permutations
         super().__init__(name, study, run_id, group=group, n_permutations=n, n_halves=n_halves, seed=seed)
         self._read_targets()
-        self.named = named_in_the_paper() if has_package("compendium") else []
-        boot = self.study.bootstrap
-        sampling = Sampling(n_resamples=boot.n_resamples, confidence=boot.confidence, seed=self.study.seeds.permute)
-        results, self.selected = self.analysed(
+        self.results, self.selected = self.analysed(
             analysis.analyse_coverage,
             self.targets,
             [self.run.read_results(name) for name in NEEDED],
-            self.labels,
             options=self.study.coverage,
             thresholds=self.study.label_selection,
-            sets={"final": self.study.costs.final_labels, "named": {"behavior": self.named}},
-            sampling=sampling,
+            seed=self.study.seeds.permute,
+            confidence=self.study.bootstrap.confidence,
         )
-        decisions = self.analysed(
-            specifications.fits,
-            self.annotations,
-            self.dialogues,
-            self.study.importance,
-            self.study.coverage,
-            parts=self.study.parts,
-            seed=sampling.seed,
-            pick_seed=self.study.seeds.pick,
-            confidence=sampling.confidence,
-        )
-        self.results = collect(results, decisions)
         self.run.save_results(self.results)
 
     def save(self, models: pd.DataFrame, criterion: str) -> None:
@@ -79,3 +66,25 @@ class Page(CoverageSections):
             rows = [part.assign(note=criterion) for part in rows]
         self.results = collect(self.results, pd.concat(rows).dropna(subset="estimate"))
         self.run.save_results(self.results)
+
+    def findings(self) -> Section:
+        yield findings.coverage(self.results, self.selected, self.names, analysis.limits(self.study.label_selection))
+        yield without_means(self.everybody, self.labels)
+        yield findings.population(self.targets, self.results)
+        if self.targets.external:
+            yield findings.predictors(self.targets, self.names)
+        yield findings.reach(self.targets, self.results, self.names, self.study.label_set, "7.4")
+
+    def compared(self) -> Section:
+        yield figures.compared(self.results, self.names)
+        yield findings.excluded(self.results, self.names)
+
+    def stability(self) -> Section:
+        yield tables.stability(self.results, self.names, self.study.coverage.n_halves)
+
+    def kept(self) -> Section:
+        yield figures.selection(self.selected, self.names, analysis.limits(self.study.label_selection))
+
+    def paper(self) -> Section:
+        if has_package("compendium"):
+            yield findings.paper_in_words(self.results, self.names, named_in_the_paper())

@@ -10,11 +10,11 @@ import pandas as pd
 from helpers.win_rates import by_pair
 from helpers.working_time import ratings
 from judgebook.display.names import display_names
-from judgebook.display.views import Section
+from judgebook.display.page import Section
 from judgebook.project import has_package
 from judgebook.questions.performance.arrangement import best_first
-from judgebook.questions.techniques import analysis, hours, messages, sittings, turn_marks
-from judgebook.questions.techniques.page import TechniqueSections
+from judgebook.questions.techniques import analysis, sittings, texts, turns
+from judgebook.questions.techniques.page import Sections
 from judgebook.questions.techniques.question import Technique
 from judgebook.study.results import collect, where
 
@@ -27,7 +27,7 @@ def counted(ways: Mapping[str, Any], ties: str) -> Any:
     return ways[ties] if ties in ways else ways["none"]
 
 
-class Page(TechniqueSections):
+class Page(Sections):
     def __init__(
         self, study: str, run_id: str | None, *, n_resamples: int | None, n_runs: int | None, seed: int | None
     ) -> None:
@@ -35,10 +35,10 @@ class Page(TechniqueSections):
         options, labels = self.study.techniques, self.labels
         every = self.run.read("annotations") if options.compare else self.evaluated("annotations")
         techniques = options.compare or sittings.by_method(every, labels)
-        annotations, checks = messages.screened(every, self.run.read("dialogues"), techniques, options.checks)
+        annotations, checks = texts.screened(every, self.run.read("dialogues"), techniques, options.checks)
         systems = display_names(self.study, annotations).systems(without=self.study.unranked_systems)
         self.data = sittings.gather(annotations, self.run.read("dialogue_facts"), techniques, labels, systems, options)
-        self.turned = turn_marks.gather(annotations, self.data, labels, systems, options)
+        self.turned = turns.gather(annotations, self.data, labels, systems, options)
         self.pairings = self.turned.pairings(labels, options.final_rating)
         judged = self.analysed(
             analysis.analyse,
@@ -51,8 +51,7 @@ class Page(TechniqueSections):
         )
         self.results = collect(
             judged,
-            messages.counts(checks, options.checks),
-            messages.effects(every, checks, labels, self.sampling),
+            texts.counts(checks, options.checks),
         )
         if has_package("compendium"):
             self.printed = effective_rates.printed(options)
@@ -80,13 +79,13 @@ class Page(TechniqueSections):
         return {t: sittings.marks(data, t) for data in (self.turned.data, self.data) for t in data.techniques}
 
     @cached_property
-    def contests(self) -> list[hours.Contest]:
+    def contests(self) -> list[analysis.Contest]:
         """Two systems each under a technique that is timed, or an average of several."""
         averages = self.study.techniques.average
-        return list(hours.contests(self.data, self.results["technique_seconds"], averages))
+        return list(analysis.contests(self.data, self.results["technique_seconds"], averages))
 
     def single_ratings(
-        self, contest: hours.Contest, counts: Mapping[str, pd.DataFrame]
+        self, contest: analysis.Contest, counts: Mapping[str, pd.DataFrame]
     ) -> tuple[list[np.ndarray], float]:
         """Ratings of either system of a contest, or of the first compared with the second; how many a conversation has.
 

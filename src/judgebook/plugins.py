@@ -1,9 +1,8 @@
 """What a command of the command line is, and the extras: parts of the project that can be removed.
 
 An extra is a folder of `judgebook/extras/`, or of a package that adds to this one (`project.packages`), whose
-`extra.py` has a declaration, `EXTRA`; or such a declaration of another distribution, which names it as an entry point
-of the group `judgebook.extras`. Declarations are imported with the command line, and import only this module and types
-of options at their top; the rest is imported when it is done.
+`extra.py` has a declaration, `EXTRA`. Declarations are imported with the command line, and import only this module and
+types of options at their top; the rest is imported when it is done.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from judgebook import project
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from judgebook.pipeline.pages import Pages
     from judgebook.study.params import Study
 
-#: entry points of extras, the project's own among them
+#: the package of extras; pyproject.toml lists them as entry points of that name
 GROUP = "judgebook.extras"
 FOLDER = project.PACKAGE / "extras"
 
@@ -90,8 +88,7 @@ class Workers:
 
 @dataclass(frozen=True)
 class Extra:
-    """What an extra adds to the project. pages, raw : of extras in folders; those of other distributions bring the rest
-    only. raw : nodes that make raw files of a study, before its data are read."""
+    """What an extra adds to the project. raw : nodes that make raw files of a study, before its data are read."""
 
     commands: tuple[Command, ...] = ()
     pages: tuple[Page, ...] = ()
@@ -107,14 +104,6 @@ def here() -> dict[str, Extra]:
     return {name: import_module(f"{found[name]}.{name}.extra").EXTRA for name in sorted(found)}
 
 
-@cache
-def of_others() -> dict[str, Extra]:
-    """Name -> extra, of other distributions. All that is installed is looked through: this takes a moment."""
-    points = entry_points(group=GROUP)
-    ours = {*project.packages(), *(point.value for point in entry_points(group=project.PACKAGES))}
-    return {point.name: point.load() for point in points if point.module.partition(".")[0] not in ours}
-
-
 def pages(study: Study) -> list[Page]:
     """Pages that extras add to the report of a study."""
     return [page for extra in here().values() for page in extra.pages if page.applies(study)]
@@ -122,16 +111,15 @@ def pages(study: Study) -> list[Page]:
 
 def checked(study: Study) -> None:
     """Raises ParamsError for what the pages of extras could not be made of."""
-    from judgebook.study.yaml_errors import ParamsError
+    from judgebook.study.yaml_file import ParamsError
 
     if problems := [problem for page in pages(study) if (problem := page.problem(study))]:
         raise ParamsError("\n".join(f"{study.key}: {problem}" for problem in problems))
 
 
-def workers(everywhere: bool = True) -> list[Workers]:
-    """Where notebooks can run by what extras add; `everywhere` includes those of other distributions."""
-    extras = [*here().values(), *(of_others().values() if everywhere else ())]
-    return [extra.workers for extra in extras if extra.workers is not None]
+def workers() -> list[Workers]:
+    """Where notebooks can run by what extras add."""
+    return [extra.workers for extra in here().values() if extra.workers is not None]
 
 
 def removed() -> list[str]:

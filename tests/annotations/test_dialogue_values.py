@@ -41,29 +41,6 @@ def test_a_pair_judged_from_both_sides_is_one_pair():
     assert row["value"] == pytest.approx(-1 / 3)
 
 
-def test_repeated_values_pair_first_and_second_annotation(study):
-    annotations, *_ = study
-    first, second = values.repeated_values(annotations)
-    key = ["group", "method", "label", "dialogue"]
-    assert first[key].equals(second[key])
-    assert (first["group"] == "ext").all()
-    assert (first["annotator"] != second["annotator"]).all()
-    row = first[first["label"] == "ignore"].iloc[0]
-    here = annotations[(annotations["dialogue"] == row["dialogue"]) & (annotations["label"] == "ignore")]
-    by_judge = here.groupby("annotator", sort=False)["score"].mean()
-    assert row["value"] == pytest.approx(by_judge.iloc[0])
-
-
-def test_a_dialogue_judged_twice_in_part_is_not_repeated(study):
-    annotations, *_ = study
-    first, _ = values.repeated_values(annotations)
-    row = first[first["label"] == "ignore"].iloc[0]
-    here = annotations["dialogue"].eq(row["dialogue"]) & annotations["label"].eq("ignore") & annotations["turn"].eq(0)
-    less = annotations.drop(annotations[here].index[1])
-    again, _ = values.repeated_values(less)
-    assert len(again) == len(first) - 1
-
-
 def test_dialogue_design_predicts_the_interactors_own_rating(study):
     _, picked, talked, found = study
     own = own_values(found, talked)

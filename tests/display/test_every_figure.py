@@ -7,8 +7,6 @@ depend on: the same figure is not drawn again. `fixtures/boxes.py` says what is 
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,13 +15,11 @@ from fixtures.boxes import unreadable
 from fixtures.made_results import Size, cases, made
 
 from judgebook.display.views import Plot
-from judgebook.questions.agreement import figures as agreement
-from judgebook.questions.collection import figures as collection
-from judgebook.questions.over_time import figures as over_time
-from judgebook.questions.performance import figures as performance
+from judgebook.questions.agreement import views as agreement
+from judgebook.questions.collection import views as collection
+from judgebook.questions.over_time import views as over_time
 from judgebook.questions.performance import leaderboard, leading
 from judgebook.questions.sensitivity import figures as sensitivity
-from judgebook.questions.sensitivity import shown
 from judgebook.questions.validity import figures as validity
 from judgebook.study.labels import METHODS
 from judgebook.study.results import collect
@@ -43,50 +39,23 @@ def flat(*found: Plot | Iterable | None) -> Iterator[Plot]:
 
 def of_performance(size: Size) -> Iterator[Plot]:
     names = size.names
-    kinds = {"interval": ["dialogue and annotator", "independent"]}
-    scores = [
-        made("mean", size, only="single", of="system", low=1, high=5, **kinds),
-        made("share", size, only="pair", of="system", low=0.1, high=0.6, outcome=["win", "tie"], **kinds),
-    ]
-    means = scores[0]["method"] != "behavior"
-    rates = made("rate", size, only="single", of="system", **kinds)
-    rates = rates[rates["method"] == "behavior"]
     rank = made("rank", size, of="system", low=1, high=size.systems, odd=False)
     rank[["estimate", "ci_low", "ci_high"]] = rank[["estimate", "ci_low", "ci_high"]].round()
     level = made("level", size, only="single", of="system", low=1, high=5)
     strength = made("strength", size, only="pair", of="system", low=-2, high=2)
-    results = collect(
-        scores[0][means],
-        rates,
-        scores[1],
-        rank,
-        level,
-        strength,
-        made("design_effect", size, of="system", low=0.5, high=9, odd=False, unit="dialogue"),
-    )
     lead = made("lead", size, of="system", low=0, high=2, odd=False)
     chance = made("best_chance", size, of="system")
-    rankings = leading.rankings(collect(rank, lead, chance, level, rates, strength))
-    orders = leaderboard.orders(rankings, names)
+    orders = leaderboard.orders(leading.rankings(collect(rank, lead, chance, level, strength)), names)
     names = names.in_order("system", orders[0].systems)
-    yield from flat(leaderboard.plot(order, names, "leaderboard") for order in orders[:1])
-    for method in METHODS:
-        if method in {m for m, _ in size.methods_and_labels()}:
-            yield from performance.scores(results, names, method)
-    yield from flat(performance.ranks(results, names, orders), performance.strengths(results, names))
-    yield from flat(performance.design_effects(results, names))
+    yield from flat(leaderboard.plot(order, names, f"leaderboard_{i}") for i, order in enumerate(orders))
 
 
 def of_sensitivity(size: Size) -> Iterator[Plot]:
-    names = size.names
-    judged = [SimpleNamespace(corpus="main", group=g) for g in names.titles["group"]]
-    rng = np.random.default_rng(7)
-    given = {"of": "pair", "low": -1, "high": 1, "odd": False}
-    drawn = made("system_difference", size, **given, test="student", sample="draw", n_dialogues=32)
-    drawn = drawn.assign(p_value=rng.uniform(0, 1, len(drawn)) ** 3)
-    fits = made("contrast", size, **given)
-    results = collect(drawn, fits.assign(p_adjusted=rng.uniform(0, 1, len(fits))))
-    yield from flat(shown.each(sensitivity.significance, results, judged, names, "significance"))
+    fits = made("contrast", size, of="pair", low=-1, high=1, odd=False)
+    fits = fits.assign(p_adjusted=np.random.default_rng(7).uniform(0, 1, len(fits)))
+    for group in size.names.titles["group"]:
+        results = collect(fits).part(corpus="main", group=group)
+        yield sensitivity.significance(results, size.names, group, f"significance_{group}")
 
 
 def of_agreement(size: Size) -> Iterator[Plot]:
@@ -94,7 +63,7 @@ def of_agreement(size: Size) -> Iterator[Plot]:
     alpha = {"measurement": "ordinal", "raters": "all", "kind": "human"}
     dialogue = made("alpha", size, low=-0.2, high=0.9, resample="dialogue", **alpha)
     dialogue["resample"] = np.where(dialogue["level"] == "pair", "pair", "dialogue")
-    yield from flat(agreement.alphas(collect(dialogue), names, 0.667, (0.5,)))
+    yield from flat(agreement.forests(collect(dialogue), names, 0.667, (0.5,)))
 
 
 def of_collection(size: Size) -> Iterator[Plot]:
@@ -107,36 +76,12 @@ def of_collection(size: Size) -> Iterator[Plot]:
         scores.append(rows[(rows["method"] == method) & (rows["group"] == next(iter(names.titles["group"])))])
     shares = pd.concat(scores)
     total = shares.groupby(["method", "label"])["estimate"].transform("sum")
-    alpha = made("alpha", size, low=-0.1, high=0.9, resample=["dialogue", "item"])
-    alpha = alpha[alpha["label"] == "quality"].drop_duplicates(["group", "resample"])
     results = collect(
         made("coverage", size, odd=False, kind="human", times=[1, 2]),
         shares.assign(estimate=shares["estimate"] / total),
-        pd.concat([alpha.assign(corpus=f"pilot_{i}") for i in (1, 2)]),
-        made("unit_minutes", size, low=1, high=30, odd=False, tasks="all").drop_duplicates(["group", "method"]),
     )
     yield from collection.coverage(results, names)
     yield collection.scores(results, names, {"human": "People"})
-    yield from flat(collection.agreement(results, names))
-    rng = np.random.default_rng(2)
-    cells = results["unit_minutes"][["corpus", "group", "method"]]
-    for n in (5, 60):
-        work = pd.concat(
-            [
-                cells.assign(
-                    annotator=f"A{i}", units=rng.integers(1, 90, len(cells)), minutes=rng.lognormal(1, 0.5, len(cells))
-                )
-                for i in range(n)
-            ]
-        )
-        for plot in flat(collection.workload(work, names), collection.minutes(work, results, names)):
-            yield replace(plot, name=f"{plot.name}_{n}")
-
-
-def of_pilots(size: Size) -> Iterator[Plot]:
-    means = made("mean", size, of="system", low=1, high=5, interval=["annotator", "independent"])
-    means = means[(means["label"] == "quality") & (means["method"] == "dialogue_likert")]
-    yield collection.systems(collect(means), size.names, least=3.0)
 
 
 def of_validity(size: Size) -> Iterator[Plot]:
@@ -154,7 +99,7 @@ def of_validity(size: Size) -> Iterator[Plot]:
             for k, f in zip(kinds, (1, 0.7, 0.1, 0.3), strict=True)
         ]
     one = next(iter(names.titles["group"]))
-    alone += [made("r", size, low=-0.6, high=0.9, target=targets, kind=k) for k in (None, "bca")]
+    alone.append(made("r", size, low=-0.6, high=0.9, target=targets))
     results, models = (collect(*(f[f["group"] == one] for f in frames)) for frames in (alone, fits))
     for target in targets:
         yield from flat(validity.correlations(results, names, target))
@@ -174,11 +119,9 @@ def of_over_time(size: Size) -> Iterator[Plot]:
     changed = {"period": "2026-W30", "before": "2026-W29", "only": "single"}
     results = collect(
         made("period_mean", size, of="system", low=1, high=5, resample="dialogue", **weeks),
-        made("period_severity", size, low=-1, high=1, annotator=[f"A{i:04}" for i in range(12)], **weeks),
         made("system_change", size, of="system", **changed).assign(p_value=0.0, p_adjusted=0.0),
-        made("annotator_change", size, annotator="A0003", **changed).assign(p_value=0.0, p_adjusted=0.0),
     )
-    yield from flat(over_time.means(results, size.names, 0.05), over_time.severity(results, size.names, 0.05))
+    yield from flat(over_time.means(results, size.names, 0.05))
 
 
 ALL = "systems labels groups"
@@ -187,7 +130,6 @@ ROOMS: dict[str, tuple[Callable[[Size], Iterator[Plot]], str]] = {
     "sensitivity": (of_sensitivity, ALL),
     "agreement": (of_agreement, "labels groups"),
     "collection": (of_collection, "labels groups"),
-    "pilots": (of_pilots, ALL),
     "validity": (of_validity, "labels groups"),
     "over_time": (of_over_time, "systems labels"),
 }

@@ -12,7 +12,7 @@ from fixtures.made_results import Size, cases, made
 from judgebook.display.names import DisplayNames
 from judgebook.display.views import Plot
 from judgebook.questions.groups import figures as groups
-from judgebook.questions.judges import figures as judges
+from judgebook.questions.judges import views as judges
 from judgebook.questions.metrics import figures as metrics
 from judgebook.study.results import collect
 
@@ -21,11 +21,6 @@ SIZES = (Size(2, 2, 2), Size(12, 40, 2), Size(60, 2, 3))
 
 def with_titles(names: DisplayNames, **kinds: dict) -> DisplayNames:
     return replace(names, titles=names.titles | kinds)
-
-
-def each(rows: pd.DataFrame, column: str, values: list) -> pd.DataFrame:
-    """The rows once for each value of a column, for keys whose names `made` takes itself."""
-    return pd.concat([rows.assign(**{column: value}) for value in values], ignore_index=True)
 
 
 def of_groups(size: Size) -> Iterator[Plot]:
@@ -41,14 +36,6 @@ def of_groups(size: Size) -> Iterator[Plot]:
     tests = between("group_difference_test", exchange="judgement")
     equal = between("equivalence_margin")
     sizes = made("effect_size", size, of="pair", low=-1.5, high=1.5, effect="d", resample="session")
-    counts = {"resample": "session", "verdict": ["same", "opposite", "undecided"], "low": 1, "high": 40}
-    verdicts = [
-        between("conclusion_count", **counts).assign(of="sign"),
-        between("conclusion_count", **counts | {"resample": "session and annotator"}).assign(of="sign"),
-        between("conclusion_count", **counts).assign(of="size"),
-    ]
-    agreed = {"measurement": "ordinal", "low": -0.3, "high": 1.0}
-    within = made("alpha", size, resample="dialogue", **agreed)
     results = collect(
         between("group_difference", resample="session", effect="d"),
         between("group_difference_null", exchange="judgement", point=["mean", "q95"]),
@@ -56,14 +43,9 @@ def of_groups(size: Size) -> Iterator[Plot]:
         between("group_difference_debiased", scale="root"),
         equal.assign(p_adjusted=rng.uniform(0, 0.2, len(equal))),
         sizes,
-        *verdicts,
-        within,
-        between("alpha", resample="dialogue", **agreed),
     )
     yield from groups.differences(results, names, 0.95, 0.2)
     yield from groups.effects(results, names)
-    yield groups.conclusions(results, names, 0.2)
-    yield from groups.alphas(results, names)
 
 
 def of_metrics(size: Size) -> Iterator[Plot]:
@@ -77,19 +59,13 @@ def of_metrics(size: Size) -> Iterator[Plot]:
         return rows.assign(metric="m" + rows["system"].str[1:], system=None)
 
     rows = [of_metric("correlation", coefficient="spearman", scope="pooled", resample="context")]
-    mean = {"coefficient": "spearman", "over": "label", "average": "plain", "resample": "context"}
+    mean = {"coefficient": "spearman", "over": "label", "resample": "context"}
     whole = of_metric("mean_correlation", **mean)
     labels = rows[0].groupby("method")["label"].transform("nunique")
     whole = whole.assign(label=None)[labels.to_numpy() > 1]
     rows.append(whole.drop_duplicates(["method", "metric"]))
-    rows.append(each(of_metric("replaceability", coefficient="spearman"), "of", ["metric", "annotator"]))
     rows.append(made("reliability_ceiling", one, only="single", low=0.6, high=0.9, coefficient="spearman"))
-    better = of_metric("above_control")
-    rows += [better.assign(label=None).drop_duplicates("metric")]
-    rows += [made("above_control", one, only="single", low=0.4, high=0.9).assign(metric=None)]
-    results = collect(*rows)
-    yield from metrics.correlations(results, names, {"m1"})
-    yield from metrics.above_control(results, names)
+    yield from metrics.correlations(collect(*rows), names, {"m1"})
 
 
 def of_judges(size: Size) -> Iterator[Plot]:
@@ -102,17 +78,11 @@ def of_judges(size: Size) -> Iterator[Plot]:
             made("judge_alpha", one, low=-0.2, high=0.9, pair=["people", "mean"], seed=i, measurement="ordinal")
         )
         rows.append(made("rate_change", one, of="system", low=-0.5, high=0.6, by=["model", "second person"], seed=i))
-        rows.append(made("assisted_gain", one, low=1.0, high=1.8, share="0.25", seed=i))
-        measure = ["accuracy", "sensitivity", "specificity"]
-        rows.append(made("gold_agreement", one, of="system", low=0.4, high=1.0, measure=measure, seed=i))
-        rows.append(made("gold_agreement", one, low=0.4, high=1.0, measure=measure, seed=i))
-        rows[-5:] = [frame.assign(metric=judge) for frame in rows[-5:]]
+        rows[-2:] = [frame.assign(metric=judge) for frame in rows[-2:]]
     by = judges.SECOND
     rows = [r.assign(by=r["by"].replace("second person", by)) if "by" in r else r for r in rows]
-    yield from judges.alphas(collect(*rows), names)
+    yield from judges.alpha_figure(collect(*rows), names)
     yield from judges.changes(collect(*rows), names)
-    yield from judges.gains(collect(*rows), names)
-    yield from judges.gold(collect(*rows), names)
 
 
 ALL = "systems labels groups"

@@ -43,12 +43,11 @@ def rows(page):
 
 
 def test_parameters_have_their_effective_values_and_say_where_these_are_from(small):
-    page = NotebookPage("07_bot_performance", str(small), None, n_resamples=None, n_picks=30, seed=None)
+    page = NotebookPage("07_bot_performance", str(small), None, n_resamples=None, seed=30)
     found = rows(page)
     assert found["n_resamples"] == ("32,100", "small.yaml")
-    assert found["n_picks"] == ("30", "this notebook")
-    assert found["seed"] == ("1", "default")
-    assert page.study.performance.picks == 30
+    assert found["seed"] == ("30", "this notebook")
+    assert page.study.seeds.bootstrap == 30
     assert rows(NotebookPage("14_planning", str(small), None, budget=None))["budget"] == ("not set", "default")
 
 
@@ -95,9 +94,9 @@ def test_in_jupyter(small, monkeypatch):
         f"{opening}page = iaa.Page(file, None, n_resamples=None, {knobs}, people_resamples=1000)",
         "show = page.show\nshow(page.parameters())",
         "show(page.findings(), page.alphas())",
-        f'bot_performance.Page(file, None, n_resamples="many", n_picks=None, {knobs})',
+        f'bot_performance.Page(file, None, n_resamples="many", {knobs})',
         "1 / 0",
-        f"page = bot_performance.Page(file, None, n_resamples=200, n_picks=2, {knobs})",
+        f"page = bot_performance.Page(file, None, n_resamples=200, {knobs})",
         "page.show(page.rates())",
     ]
     nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from judgebook.execution import kept as module
-from judgebook.execution.kept import kept, made_by
+from judgebook.execution.kept import kept
 from judgebook.study.labels import METHODS
 
 CALLS = []
@@ -45,7 +45,6 @@ def test_a_value_is_computed_once_and_is_the_same(code, tmp_path):
     assert CALLS == [1]
     assert first["sum"] == again["sum"] == 9
     pd.testing.assert_frame_equal(first["frame"], again["frame"])
-    assert made_by(tmp_path / "of") == {__name__: "first"}
 
 
 def test_what_is_computed_from_a_kept_value_is_kept_from_the_first_time(code, tmp_path):

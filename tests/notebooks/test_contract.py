@@ -13,7 +13,7 @@ from judgebook.display.page import NotebookPage
 from judgebook.pipeline import dag
 from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.closure import imported
-from judgebook.pipeline.notebook import facts
+from judgebook.pipeline.dag import facts
 from judgebook.report.blocks import HIDDEN, parameters
 from judgebook.study.questions import declared
 from judgebook.study.schema import FRAMES

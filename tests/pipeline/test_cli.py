@@ -14,13 +14,13 @@ from fixtures.project_copy import ROOT, Project
 
 from judgebook import plugins
 from judgebook import project as places
-from judgebook.pipeline import cli
-from judgebook.pipeline.commands import core, options
+from judgebook.pipeline import cli, commands
+from judgebook.pipeline.commands import options
 from judgebook.pipeline.run import Options, run, specs
 from judgebook.study import params
 
 #: what `make schema` writes
-FILES = core.schema_files()
+FILES = commands.schema_files()
 REASON = "No two groups of annotators judged the same label for two systems, so groups cannot be compared."
 
 

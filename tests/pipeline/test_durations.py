@@ -5,13 +5,13 @@ import os
 
 import pytest
 
-from judgebook.pipeline import durations, worker
+from judgebook.pipeline import nodes, worker
 from judgebook.study.questions import declared
 
 
 def estimated(name, n, systems, labels):
     profile = {"n_annotations": n, "systems": [""] * systems, "labels": [""] * labels}
-    return durations.estimated(declared()[name], profile)
+    return nodes.estimated(declared()[name], profile)
 
 
 def test_an_estimate_grows_with_judgements_and_with_pairs_of_systems():

@@ -9,7 +9,7 @@ from fixtures.project_copy import Project, notebook, result, states
 
 from judgebook.pipeline import dag, manifest, nodes, worker
 from judgebook.pipeline.cache import Cache
-from judgebook.pipeline.notebook import NotebookError
+from judgebook.pipeline.dag import NotebookError
 from judgebook.study import params
 from judgebook.study.questions import Question
 
@@ -90,7 +90,6 @@ def tiny(tmp_path, monkeypatch):
     ("declared", "said"),
     [
         ({"knobs": {"sead": "seeds.bootstrap"}}, "'sead' is not in its parameters cell; known: study, run_id, seed"),
-        ({"knobs": {"seed": "title"}}, "seed: expected int, found 'My study'"),
         ({"knobs": {"seed": "seeds.bootstrp"}}, "'seeds.bootstrp' is not in the YAML"),
         ({"needs": ["02_b"]}, "needs '02_b', which there is not"),
         ({"requires": ["miracles"]}, "requires 'miracles'; there are repeated"),

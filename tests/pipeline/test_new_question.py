@@ -8,7 +8,7 @@ import shutil
 import pytest
 from fixtures.project_copy import ROOT, Project
 
-from judgebook.pipeline.commands.core import LISTING
+from judgebook.pipeline.commands import LISTING
 
 SECONDS = 40
 pytestmark = pytest.mark.verify

@@ -9,7 +9,7 @@ from fixtures.project_copy import Project, notebook, result
 from judgebook import project as folders
 from judgebook.pipeline import dag
 from judgebook.pipeline.check import check
-from judgebook.pipeline.notebook import NotebookError
+from judgebook.pipeline.dag import NotebookError
 from judgebook.study.stored import open_study
 
 SECONDS = 40

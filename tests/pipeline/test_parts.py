@@ -16,8 +16,7 @@ from fixtures.pools import Pool
 from judgebook.pipeline import cache as cache_module
 from judgebook.pipeline import closure, dag, execute, nodes, run, worker
 from judgebook.pipeline.cache import Cache
-from judgebook.pipeline.notebook import Facts, NotebookError, check_knobs
-from judgebook.report.blocks import parameters
+from judgebook.pipeline.dag import NotebookError
 from judgebook.sources import build
 from judgebook.sources.ids import recorded
 from judgebook.study import params, store
@@ -70,7 +69,6 @@ def runner():
     study, at_once = MagicMock(), _AtOnce()
     study.manifest.outputs.return_value = []
     study.manifest.why.return_value = "new"
-    study.only_drawn.return_value = False
 
     def made(jobs=1, say=lambda *_: None, **options):
         return execute.Runner({"s": study}, Cache(None), lambda _: at_once, jobs, say=say, news=print, **options)
@@ -174,29 +172,6 @@ def test_a_file_changed_in_place_is_read_again(tmp_path, monkeypatch, size):
         os.utime(file, ns=(10**18, 10**18))
     assert file.stat().st_mtime_ns == before.st_mtime_ns
     assert Cache(kept).file(file) != digest
-
-
-def facts(cell):
-    return Facts("", (), tuple(parameters(cell)), "", "")
-
-
-@pytest.mark.parametrize(
-    ("annotation", "fits", "wrong"),
-    [
-        ("int", [3], ["3", 3.0, True, None]),
-        ("str", ["x"], [1]),
-        ("int | None", [None], ["x"]),
-        ("list[int | None]", [[1, None]], [["a"]]),
-        ("Literal['a', 'b']", ["b"], ["c"]),
-        ("__import__('os').system('true')", [], [1]),  # never evaluated
-    ],
-)
-def test_knobs_have_the_type_that_the_cell_declares(annotation, fits, wrong):
-    cell = facts(f"k: {annotation} = 0")
-    assert [check_knobs("nb", cell, {"k": value}) for value in fits] == [{"k": value} for value in fits]
-    for value in wrong:
-        with pytest.raises(NotebookError, match=r"nb: k: (expected|the parameters cell says .* known are str, int)"):
-            check_knobs("nb", cell, {"k": value})
 
 
 def test_only_takes_number_name_or_both_and_what_they_need():

@@ -163,10 +163,10 @@ def test_other_words_and_colours_compute_nothing_again(project):
 
     (_, first) = run()
     project.edit("src/judgebook/questions/made/words.py", "'found'", "'seen'")
-    why = "changed: judgebook.questions.made.words; drawn anew, statistics only if their input differs"
+    why = "changed: judgebook.questions.made.words"
     assert run("--dry-run") == (("would run", why), first)
     assert run() == (("done", why), first)
-    why = "changed: figures (YAML); drawn anew, statistics only if their input differs"
+    why = "changed: figures (YAML)"
     assert run("--set", "figures.formats=[svg, pdf]") == (("done", why), first)
     project.edit("src/judgebook/questions/made/analysis.py", "1e9", "1e9 + 100")
     state, second = run("--set", "figures.formats=[svg, pdf]")

@@ -54,7 +54,7 @@ def test_names_of_folders_are_safe_and_differ():
 
 def test_a_dry_run_leaves_the_table_of_an_earlier_sweep(tmp_path, monkeypatch):
     monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
-    page = sweep.folder(["seeds.bootstrap"]) / "index.html"
+    page = sweep.folder(["seeds.bootstrap"]) / "answers.csv"
     page.parent.mkdir(parents=True)
     page.write_text("earlier")
     assert sweep.run(["seeds.bootstrap=1,2"], ["demo"], lambda values: 0, dry=True) == 0
@@ -78,7 +78,7 @@ def test_other_studies_and_outdated_notebooks_are_not_in_the_table(tmp_path, mon
     assert rows == [("1", "demo", "01_new"), ("2", "demo", "01_new")]
     assert capsys.readouterr().out.count("02_old") == 2
     monkeypatch.setattr(run, "outdated", lambda study: dict.fromkeys(["01_new", "02_old"], "changed: seeds (YAML)"))
-    assert sweep._summary(table.parent, grid, ["demo"]) == [table.parent / "index.html"]
+    assert sweep._summary(table.parent, grid, ["demo"]) == []
     assert not table.exists()  # it was that of the earlier sweep
 
 
@@ -95,6 +95,7 @@ def test_each_point_has_its_own_output_and_all_are_in_one_table(tmp_path):
     home = project.out("sweeps", "seeds.bootstrap")
     rows = list(csv.DictReader((home / "results.csv").read_text().splitlines()))
     assert [(r["seeds.bootstrap"], float(r["estimate"])) for r in rows] == [("5", 5.0), ("7", 7.0)]
-    for seed in ("5", "7"):
-        assert (home / f"seeds.bootstrap={seed}" / "reports" / "tiny" / "index.html").is_file()
+    said = list(csv.DictReader((home / "answers.csv").read_text().splitlines()))
+    assert {r["seeds.bootstrap"] for r in said} == {"5", "7"}
+    assert all((home / r["report"]).is_file() for r in said)
     assert {p: p.read_bytes() for p in project.out("reports").rglob("*") if p.is_file()} == before

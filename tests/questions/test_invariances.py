@@ -31,13 +31,11 @@ from judgebook.questions.fragility import analysis as fragility
 from judgebook.questions.groups import analysis as groups
 from judgebook.questions.judges import analysis as judges
 from judgebook.questions.metrics import analysis as metrics
-from judgebook.questions.metrics import text_metrics
 from judgebook.questions.moderation import analysis as moderation
-from judgebook.questions.moderation import preferences
 from judgebook.questions.performance import analysis as performance
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.questions.techniques import analysis as techniques
-from judgebook.questions.techniques import sittings, turn_marks
+from judgebook.questions.techniques import sittings, turns
 from judgebook.questions.validity import analysis as validity
 from judgebook.questions.validity import targets
 from judgebook.statistics import Sampling
@@ -64,7 +62,7 @@ def performance_of(told: Told) -> Results:
     unranked = told.study.unranked_systems
     judged = performance.chosen(told.passed, unranked, told.labels)
     judged = performance.with_interactors(judged, told["dialogues"])
-    given = {"people": populations(judged), "n_picks": 100, "pick_seed": 1}
+    given = {"people": populations(judged)}
     found = performance.analyse(judged, told.labels, unranked, sampling=FEW, **given)
     return published_rates(judged, display_names(told.study, judged), FEW, found, unranked).saved
 
@@ -86,19 +84,15 @@ def techniques_of(told: Told) -> Results:
     rows, labels, options = told["annotations"], told.labels, told.study.techniques
     chosen = sittings.by_method(rows, labels)
     data = sittings.gather(rows, told["dialogue_facts"], chosen, labels, told.systems, options)
-    turned = turn_marks.gather(rows, data, labels, told.systems, options)
+    turned = turns.gather(rows, data, labels, told.systems, options)
     pairings = turned.pairings(labels, options.final_rating)
     return techniques.analyse(data, turned, pairings, options, run_seed=1, sampling=FEW)
 
 
 def moderation_of(told: Told) -> Results:
-    section, dialogues = told.study.moderation, told["dialogues"]
-    judged = moderation.judgements(told["annotations"], section)
-    both = preferences.outcomes(judged["better"], judged["unrelated"])
-    replies = preferences.replies(dialogues, both, section.reference_system)
-    overlap, _ = text_metrics.compute(replies, moderation.METRICS)
-    given = (judged, told.labels, both, replies, overlap)
-    return moderation.analyse(*given, sampling=FEW, permute_seed=1)
+    judged = moderation.judgements(told["annotations"], told.study.moderation)
+    both = moderation.outcomes(judged["better"], judged["unrelated"])
+    return moderation.analyse(judged, told.labels, both, sampling=FEW, permute_seed=1)
 
 
 def judges_of(told: Told) -> Results:
@@ -121,12 +115,10 @@ def data_set_of(told: Told) -> Results:
 
 
 def importance_of(told: Told) -> Results:
-    section = told.study.importance
-    names = ("quality_label", "quality_group", "quality_rating", "predictor_value")
-    given = {name: getattr(section, name) for name in names} | {"label": section.target, "group": section.group}
+    given = told.study.importance.settings()
     rows = with_means(told["annotations"], told.labels)
     found = targets.find(rows, told["dialogues"], pick_seed=1, parts=told.study.parts, **given)
-    return validity.analyse_importance(found, FEW)
+    return validity.analyse_importance(found, 0.95)
 
 
 #: shape -> its study -> the questions that are asked of it
@@ -195,19 +187,13 @@ MOVES = (
         ("reordered", "renamed_backwards", "joined"),
         ALL,
         {
-            "importance": ("corrected_r", "importance_rank", "label_intercorrelation", "r", "repeat_reliability"),
+            "importance": ("importance_rank", "r"),
             "sensitivity": ("n_significant", "null_rejection", "system_difference"),
-            "performance": ("mean interval=(independent|picks)", "rate interval=(independent|picks)", "rate_summary",
-                   "share interval=(independent|picks)"),
+            "performance": ("mean interval=independent", "rate interval=independent", "rate_summary",
+                   "share interval=independent"),
             "groups": ("alpha raters=one_each",),
             "fragility": ("choice_effect", "hangs_on", "specification ratings=pick", "specification_share"),
         },
-    ),
-    Moves(
-        "Means over random picks.",
-        (*NAMES, "joined"),
-        frozenset({"estimate"}) | INTERVAL,
-        {"groups": ("group_difference over=picks", "mean_absolute_effect over=picks")},
     ),
     Moves(
         "Who comes first, second, … of those who judged an item depends on the order of names and of rows.",
@@ -215,7 +201,7 @@ MOVES = (
         ALL,
         {
             "agreement": ("cohen_kappa",),
-            "judges": ("judge_alpha pair=(position|difference|mean)", "contrast_change by=another person",
+            "judges": ("judge_alpha pair=(difference|mean)", "contrast_change by=another person",
                    "rate_change by=another person"),
         },
     ),
@@ -241,7 +227,7 @@ MOVES = (
         ALL,
         {
             "data_set": ("design_fact what=(highest|lowest)", "score_share"),
-            "importance": ("r", "corrected_r"),
+            "importance": ("r",),
         },
     ),
     Moves(

@@ -118,15 +118,6 @@ def test_what_the_second_kind_adds_counts_where_it_is_positive():
     assert cov.only(np.array([1])).variances.tolist() == [3]
 
 
-def test_the_largest_cluster_is_named():
-    codes, weights = np.array([0, 0, 0, 0, 1, 1]), np.array([8.0, 1, 1, 0, 1, 1])
-    one, other = np.array([0, 1, 2, 3, 0, 1]), np.array([0, 0, 0, 1, 0, 1])
-    share, kind = clusters.largest_share(codes, weights, [one, other])
-    assert share.tolist() == [1, 0.5]
-    assert kind.tolist() == [1, 0]
-    assert clusters.largest_share(codes, weights, [one])[0].tolist() == [0.8, 0.5]
-
-
 def test_pairs_have_the_degrees_of_freedom_of_the_smaller_or_welchs():
     """Five and eight clusters, of which some are shared; a third sample shares none: Welch's."""
     codes = np.repeat([0, 1, 2], [5, 8, 4])

@@ -3,7 +3,6 @@ import pytest
 import statsmodels.api as sm
 from fixtures.libraries import SCIPY
 from fixtures.made_annotations import monte_carlo
-from fixtures.reference import EFFECTS as R
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -94,13 +93,6 @@ def test_tau_without_interval_says_why(x, reason):
         correlation.kendall(np.arange(4.0), np.array([1.0, 3, 2, 4]), np.array([0, 0, 1, 1]))[3]
         == "fewer than three clusters"
     )
-
-
-def test_fisher_mean_is_that_of_psych():
-    mean, n, excluded = correlation.fisher_mean(np.array([0.1, 0.5, 0.9, -0.2, 1.0, -1.0, np.nan]))
-    assert (mean, n, excluded) == (pytest.approx(R["fisher_mean"]), 4, 2)
-    mean, n, excluded = correlation.fisher_mean(np.array([1.0, 1.0]))
-    assert (np.isnan(mean), n, excluded) == (True, 0, 2)
 
 
 @pytest.mark.parametrize("coefficient", ["pearson", "spearman"])

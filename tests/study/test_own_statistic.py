@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from judgebook.study import limits, result_schema, results, store
-from judgebook.study.own_statistic import StatisticError
+from judgebook.study.results import StatisticError
 from judgebook.study.stored import StoredStudy
 
 GOOD = pd.DataFrame({"system": ["a", "a", "b"], "week": [1, 2, 1], "estimate": [0.5, None, 0.2]})

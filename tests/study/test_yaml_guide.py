@@ -5,14 +5,14 @@ import re
 import pytest
 
 from judgebook.sources.adapters.options.records import Records
-from judgebook.study import params, yaml_guide
+from judgebook.study import guides, params
 
 
 @pytest.fixture(scope="module")
 def rows():
     """(heading, key) -> type, default, meaning."""
     found, heading = {}, ""
-    for line in yaml_guide.text().splitlines():
+    for line in guides.yaml_keys().splitlines():
         if line.startswith("#"):
             heading = line.strip("# `")
         elif line.startswith("| `"):
@@ -28,7 +28,7 @@ def test_types_defaults_and_bounds_are_those_of_the_models(rows):
     assert rows["adapter: records", "scores"][:2] == ("text, or list of text", "required")
     turn = "whole number ≥ 1, ≤ 2,147,483,647"
     assert rows["techniques", "compare.NAME.turns"][:2] == (f"[{turn}, {turn}] or null", "`null`")
-    assert {key for heading, key in rows if heading == "Our columns"} == {*yaml_guide.OURS}
+    assert {key for heading, key in rows if heading == "Our columns"} == {*guides.OURS}
 
 
 def test_examples_are_valid(rows):
@@ -47,4 +47,4 @@ def test_a_key_without_meaning_or_place_is_refused():
     schema = params.json_schema()
     del schema["$defs"]["Iaa"]["properties"]["first"]["description"]
     with pytest.raises(ValueError, match="first: no description"):
-        yaml_guide._Guide(schema, {}).text()
+        guides._Guide(schema, {}).text()

@@ -460,7 +460,7 @@ def test_a_gap_of_zero_or_an_interval_that_says_nothing_is_said_so(unit, gap, sa
     facts = {"top": SimpleNamespace(unit=unit, p_best=0.6), "known": True, "sure": False, "any": True, "wins": 0}
     assert said in findings._PHRASES.say("rest", second=second, n_others=1, n_rivals=1, rivals=[], **facts)
     facts |= {"second": in_07._second(row, SimpleNamespace(name=lambda kind, key: "Old")), "n": 2, "level": 0.95}
-    facts |= {"others": {"n": 0}, "by_label": {"n": 0}, "tiers": [], "label": "q", "name": "New", "who": "r"}
+    facts |= {"others": {"n": 0}, "tiers": [], "label": "q", "name": "New", "who": "r"}
     rest = dict.fromkeys(("rivals", "n_labels", "people", "judged", "method"))
     assert said in in_07._PHRASES.say("leader", **facts | rest)
 

@@ -76,7 +76,7 @@ def found(request, tmp_path_factory):
     frame.to_csv(folder / "judged.csv", index=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COMPENDIUM_OUT", str(folder / "out"))
-        values = ["bootstrap.n_resamples=100", "performance.picks=2"]
+        values = ["bootstrap.n_resamples=100"]
         return answered(folder / "study.yaml", values, lambda _: None, [PERFORMANCE], lambda _: None)[0]
 
 

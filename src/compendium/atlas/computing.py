@@ -26,7 +26,7 @@ from judgebook.questions.fragility import analysis as fragility
 from judgebook.questions.fragility.differences import differences
 from judgebook.questions.planning import analysis as planning
 from judgebook.questions.planning.pilot_study import pilots
-from judgebook.questions.sensitivity import judged_groups
+from judgebook.questions.sensitivity.analysis import groups
 from judgebook.sources import build, joining, places, registry
 from judgebook.study import params, results, store
 from judgebook.study.params import Study
@@ -50,12 +50,12 @@ def pair_tests(evidence: Evidence) -> dict[str, pd.DataFrame]:
     study, out = evidence.study, {"dialogues": [pd.DataFrame()], "annotators": [pd.DataFrame()]}
     systems, people = _systems(evidence), with_means(evidence.counted, study.label_list())
     people = people[(people["annotator_kind"] == "human") & people["system"].isin(systems)]
-    for one in judged_groups.groups(people, systems=systems, pick_seed=study.seeds.pick):
+    for one in groups(people, systems):
         every = in_sessions(where(people, corpus=one.corpus, group=one.group))[0]
         picked = next(picks(every, 1, study.seeds.pick))
-        for data in one.panels:
-            alone = differences(picked, data.method, data.systems, people=False)
-            both = differences(every, data.method, data.systems)
+        for method, kept in one.systems.items():
+            alone = differences(picked, method, kept, people=False)
+            both = differences(every, method, kept)
             both = both[both["resample_unit"].str.endswith("annotator")]
             for over, rows in (("dialogues", alone), ("annotators", both)):
                 adjusted = adjust_rows(rows, ["label"], "systems of one label")

@@ -18,8 +18,7 @@ from compendium.atlas import declared
 from compendium.atlas.declared import About
 from judgebook.questions.agreement import population
 from judgebook.questions.performance import leading
-from judgebook.questions.planning.assumed.forms import points
-from judgebook.questions.sensitivity.analysis import on_all
+from judgebook.questions.planning.assumed import points
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL, ITEM, Annotations
@@ -83,7 +82,7 @@ def of_claims(
     as published, every item independent and with one judgement; it stands where the other test has p < 0.05 and the
     same sign.
     """
-    plain = on_all(results).dropna(subset="p_value")
+    plain = results.select("system_difference", sample=None).dropna(subset="p_value")
     for statistic, p in _COUNTS.items():
         claims = plain[plain[p] < 0.05]
         yield statistic, _counted(plain.assign(estimate=plain[p] < 0.05))
@@ -194,7 +193,7 @@ def complete(found: pd.DataFrame, labels: pd.DataFrame, reasons: Mapping[str, st
 
 def _agreement(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
     yield "alpha", _human(population.primary(results))
-    yield "ac", _human(population.primary_ac(results))
+    yield "ac", _human(results["ac"])
     for statistic in ("raw_agreement", "positive_agreement", "negative_agreement", "prevalence"):
         rows = _human(results[statistic])
         yield statistic, rows[rows["against"].isna()] if "against" in rows else rows
@@ -232,11 +231,6 @@ def _planning(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _fragility(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
-    few = results["drop_few"]
-    # a conclusion that outlives half of them counts as one that all would have to leave
-    few = few.assign(estimate=(few["estimate"] / few["n"]).fillna(1.0))
-    yield "drop_dialogues", _summary(few[(few["dropped"] == "dialogue") & (few["turns"] == "significance")], "median")
-    yield "drop_annotators", _summary(few[(few["dropped"] == "annotator") & (few["turns"] == "sign")], "median")
     yield "sturdy", _summary(results["sturdy"], "mean")
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from judgebook import project
-from judgebook.questions.planning.assumed.alike import form, nested, once, variances
+from judgebook.questions.planning.assumed import form, nested, once, variances
 from judgebook.statistics.correlation import weighted_correlations
 from judgebook.statistics.intervals import Sampling
 from judgebook.statistics.resampling import bootstrap_sums, bootstrap_weights, ratio_interval

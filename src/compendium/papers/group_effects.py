@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from compendium.papers.pick_ranges import alpha_ranges, effect_ranges
 from compendium.published import comparison, numbers
 from compendium.published.mapping import title
 from compendium.simulation.truth import truth
@@ -25,12 +26,10 @@ from judgebook.display.text import Phrases
 from judgebook.display.views import Prose, Section, Table
 from judgebook.questions.agreement.items import without_weights
 from judgebook.questions.groups import analysis
-from judgebook.questions.groups.alphas import alpha_between, alpha_ranges, alpha_within
-from judgebook.questions.groups.analysis import group_counts
+from judgebook.questions.groups.analysis import alpha_between, alpha_within, group_counts
 from judgebook.questions.groups.effects import for_each_label
 from judgebook.questions.groups.findings import by_place
 from judgebook.questions.groups.permutation_null import permutation_null
-from judgebook.questions.groups.pick_ranges import effect_ranges
 from judgebook.questions.groups.question import GroupEffects
 from judgebook.questions.groups.tables import ordered
 from judgebook.statistics.intervals import Sampling
@@ -132,7 +131,7 @@ def analyse(
         parts.append(Results({s: rows.assign(pick="paper", scope=name) for s, rows in results.items()}))
     exchanged = partial(permutation_null, seed=permute_seed, n_permutations=options.n_permutations)
     null = collect(for_each_label(exchanged, by_pair))
-    ranges = partial(effect_ranges, seed=permute_seed, n_picks=options.n_picks, sides="apart")
+    ranges = partial(effect_ranges, seed=permute_seed, n_picks=options.n_picks)
     around = collect(
         Results({s: rows.assign(pick="paper") for s, rows in null.items()}),
         for_each_label(ranges, frame),

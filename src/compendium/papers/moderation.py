@@ -14,9 +14,9 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases, span
 from judgebook.display.views import Plot, Prose, Table
 from judgebook.questions.moderation import figures
+from judgebook.questions.moderation.analysis import OUTCOMES, two_extremes
 from judgebook.questions.moderation.categories import kappa_bounds
-from judgebook.questions.moderation.preferences import OUTCOMES, two_extremes
-from judgebook.questions.moderation.tables import CATEGORIES, shares
+from judgebook.questions.moderation.findings import CATEGORIES
 from judgebook.study.results import Results
 
 _PHRASES = Phrases(__package__)
@@ -46,12 +46,6 @@ def of_counts(counts: Mapping[str, Mapping[str, int]], m: int, confidence: float
             head = {"system": system, "level": "pair", "outcome": outcome, "data": "printed", "n": n}
             for extreme in two_extremes(row[outcome], n, n / m, confidence):
                 yield head | extreme | {"n_clusters": round(n / m)}
-
-
-def printed_outcomes(results: Results, names: DisplayNames) -> Table:
-    """Printed shares of outcomes (Table 6) in percent with both intervals: a row per system and outcome."""
-    rows = results.select("moderation_share", data="printed")
-    return shares(rows, names, "printed", "Printed outcomes (Zhang et al. 2022, Table 6), with intervals.")
 
 
 def printed_agreement(printed: pd.DataFrame) -> Table:

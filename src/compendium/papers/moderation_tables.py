@@ -15,7 +15,7 @@ from judgebook.display.cells import Cell, ranges
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases, listing, number
 from judgebook.display.views import Prose, Table
-from judgebook.questions.moderation.preferences import OUTCOMES, two_extremes
+from judgebook.questions.moderation.analysis import OUTCOMES, two_extremes
 
 PAPER = "dstc10"
 _PHRASES = Phrases(__package__)

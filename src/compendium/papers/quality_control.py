@@ -11,7 +11,6 @@ from compendium.published.comparison import places
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import number
 from judgebook.display.views import Table
-from judgebook.questions.quality_control.crowd import Crowd
 from judgebook.study.results import where
 
 
@@ -34,20 +33,3 @@ def tables(cells: pd.DataFrame, names: DisplayNames) -> Iterator[Table]:
     rows = rows.assign(told=printed_cells, place=rows["element"] + ", " + rows["panel"])
     out = rows.groupby(["place", "note"], sort=False)["told"].agg("; ".join).reset_index()[["place", "told", "note"]]
     yield Table(out.set_axis(["Place", "Printed (here)", "Why"], axis=1), "differ", "Printed numbers that differ.")
-
-
-def printed_changes(printed: pd.DataFrame, crowd: Crowd) -> dict[tuple[str, str, str], float]:
-    """(corpus, system, label) -> the printed raw mean minus that of the first run; system "": the mean over systems."""
-    rows = [
-        (e.where.get("corpus"), e.names.get(cell.row, cell.row), e.names.get(cell.column, cell.column), cell.value)
-        for cell, e in zip(printed.itertuples(), printed["entry"], strict=True)
-        if e.where.get("statistic") == "mean_raw"
-    ]
-    frame = pd.DataFrame(rows, columns=["corpus", "system", "label", "value"])
-    wide = frame.pivot_table(index=["system", "label"], columns="corpus", values="value")
-    first, out = crowd.corpora[0], dict[tuple[str, str, str], float]()
-    for corpus in (c for c in crowd.corpora[1:] if {c, first} <= set(wide)):
-        change = wide[corpus] - wide[first]
-        out |= {(corpus, s, x): v for (s, x), v in change.items()}
-        out |= {(corpus, "", x): v for x, v in change.groupby("label").mean().items()}
-    return out

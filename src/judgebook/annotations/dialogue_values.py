@@ -79,22 +79,6 @@ def one_side(annotations: Annotations) -> pd.DataFrame:
     return out
 
 
-def repeated_values(annotations: Annotations) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The values of all dialogues that were judged twice, by the first and by the second annotation.
-
-    First and second go by `source_row`. A dialogue counts for a label when each of its judged items has at least two
-    annotations. Two frames as from `dialogue_values`, their rows in the same order.
-    """
-    ordered = annotations.sort_values("source_row", kind="stable")
-    item = ["group", *ITEM]
-    place = ordered.groupby(item, dropna=False, sort=False).cumcount()
-    size = ordered.groupby(item, dropna=False, sort=False)["score"].transform("size")
-    whole = size.groupby([ordered[c] for c in UNIT], dropna=False).transform("min") >= 2
-    first, second = (dialogue_values(ordered[whole & (place == i)]) for i in (0, 1))
-    keys = [c for c in UNIT if c != "session"]
-    return first.sort_values(keys, ignore_index=True), second.sort_values(keys, ignore_index=True)
-
-
 def count_annotators(annotations: Annotations) -> dict[tuple[str, str], int]:
     """(method, label) -> how many people judged it. Positions in a list are not people: labels with those are left
     out."""

@@ -1,4 +1,1 @@
-"""Where independent tasks of one analysis run: in the notebook's process, or by an executor that an extra brings.
-
-`statistics.run_tasks` takes an executor and a progress callback; `tasks.run` gives it those of the run.
-"""
+"""Tasks of one analysis: `statistics.run_tasks` with notes on progress, and what is kept of an analysis."""

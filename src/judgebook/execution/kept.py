@@ -111,12 +111,3 @@ def _on_disk(path: Path, depends: str, compute: Callable[[], Any]) -> Any:
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-def made_by(folder: Path) -> dict[str, str]:
-    """Module -> digest of its code when the values in `folder` were computed."""
-    out = {}
-    for path in folder.glob("*.*"):
-        with path.open("rb") as file:
-            out[path.name.rpartition(".")[0]] = file.readline(200).decode(errors="replace").partition(" ")[0]
-    return out

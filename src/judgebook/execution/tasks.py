@@ -1,7 +1,6 @@
-"""Tasks of one analysis as a notebook's run has them done: by which executor, and with notes on progress.
+"""Tasks of one analysis in a notebook's run, with notes on progress.
 
-`$COMPENDIUM_EXECUTOR` names a function, `module:name`, that makes an executor for tasks; without it they are computed
-in this process. `$COMPENDIUM_PROGRESS` names a file that says how far the analysis is; the pipeline shows it.
+`$COMPENDIUM_PROGRESS` names a file that says how far the analysis is; the pipeline shows it.
 """
 
 from __future__ import annotations
@@ -10,41 +9,24 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-from judgebook.study.labels import METHODS, Method
-
 T = TypeVar("T")
 
-#: what makes an executor for tasks, and the file in which an analysis says how far it is
-EXECUTOR, PROGRESS = "COMPENDIUM_EXECUTOR", "COMPENDIUM_PROGRESS"
+#: the file in which an analysis says how far it is
+PROGRESS = "COMPENDIUM_PROGRESS"
 _EVERY = 1.0  # seconds between two notes on progress
 
 
 def run(function: Callable[..., T], tasks: Iterable[tuple[Any, ...]], *, doing: str) -> list[T]:
-    """`statistics.run_tasks` with the executor and the progress notes of this run.
+    """`statistics.run_tasks` with the progress notes of this run.
 
     doing : what is computed, in a word or two: "permutation tests"
     """
     from judgebook.statistics.parallel import run_tasks  # imports NumPy, which a run without work does not need
 
-    progress = _Progress(doing)
-    if not (maker := os.environ.get(EXECUTOR)):
-        return run_tasks(function, tasks, progress=progress)
-    if METHODS.declared:
-        function = partial(_with_methods, METHODS.declared, function)
-    module, _, name = maker.partition(":")
-    with getattr(import_module(module), name)() as executor:
-        return run_tasks(function, tasks, executor=executor, progress=progress)
-
-
-def _with_methods(declared: list[Method], function: Callable[..., Any], *arguments: Any) -> Any:
-    """The task, in a process that has not read the YAML of the study."""
-    METHODS.declare(declared)
-    return function(*arguments)
+    return run_tasks(function, tasks, progress=_Progress(doing))
 
 
 class _Progress:

@@ -6,8 +6,8 @@ import sys
 
 from judgebook import plugins, project
 from judgebook.pipeline import dag
+from judgebook.pipeline.dag import facts
 from judgebook.pipeline.nodes import missing, unknown_unit
-from judgebook.pipeline.notebook import facts
 from judgebook.pipeline.run import cache
 from judgebook.sources import build, in_words, places
 from judgebook.sources.ids import naming

@@ -22,7 +22,7 @@ NAMES = tuple(path.name for path in PACKAGES)
 #: modules that find others by looking into folders -> names of those that they can load
 FINDERS = {
     "judgebook.study.questions": "*.question",  # of all packages
-    "judgebook.study.source_options": "judgebook.sources.adapters.options.*",
+    "judgebook.study.any_study": "judgebook.sources.adapters.options.*",
     "judgebook.sources.joining": "judgebook.sources.adapters.*",
 }
 
@@ -131,5 +131,6 @@ def _counts(name: str, modules: Collection[str]) -> bool:
     if extra and not name.endswith("statistics.yaml"):
         return folder in modules
     if modules and name.endswith("text.md.j2"):
-        return "judgebook.display.text" in modules and any(m.startswith(f"{folder}.") for m in modules)
+        others = (m for m in modules if m.startswith(f"{folder}.") and not m.endswith(".question"))  # which shows none
+        return "judgebook.display.text" in modules and any(others)
     return not folder.startswith("judgebook.report.") or "judgebook.report" in modules

@@ -1,19 +1,95 @@
-"""What each notebook needs, reads and is given, as its question declares it, held against a study."""
+"""The notebooks of a report: what each says without being run (its code, its knobs, its question), and what it needs,
+reads and is given, as its question declares it, held against a study.
+
+Parameter names become code when a notebook runs. Only names declared in its parameters cell are passed.
+"""
 
 from __future__ import annotations
 
 import difflib
+import json
 import re
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from judgebook import project
-from judgebook.pipeline.cache import Cache
-from judgebook.pipeline.notebook import ALWAYS, NotebookError, check_knobs, facts
+from judgebook.errors import JudgebookError
+from judgebook.pipeline.cache import Cache, digest
+from judgebook.pipeline.closure import imported
+from judgebook.report.blocks import Knob, parameters
 from judgebook.study import params
-from judgebook.study.own_notebook import CALL, OwnNotebookError, declaration
+from judgebook.study.own_notebook import CALL, OwnNotebookError, arguments, declaration
 from judgebook.study.params import Study
 from judgebook.study.questions import Question, declared, place
+
+#: what every parameters cell declares in addition to the notebook's own knobs
+ALWAYS = ("study", "run_id")
+
+
+class NotebookError(JudgebookError, ValueError):
+    """A notebook or its question breaks the contract. The message says how to mend it."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """source : digest of cells and tags. imports : what it imports of this project. title, question : first cell.
+    declares : what a notebook of somebody's own says that it reads; None where it does not declare itself."""
+
+    source: str
+    imports: tuple[str, ...]
+    knobs: tuple[Knob, ...]
+    title: str
+    question: str
+    declares: dict[str, Any] | None = None
+
+
+def facts(path: Path, cache: Cache) -> Facts:
+    """What the file says. Raises NotebookError where it is not a notebook or has no parameters cell."""
+    read = cache.derived("notebook", path, lambda p: asdict(_read(p)))
+    knobs = tuple(Knob(**k) for k in read["knobs"])
+    return Facts(**{**read, "knobs": knobs, "imports": tuple(read["imports"])})
+
+
+def _read(path: Path) -> Facts:
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        cells = [{**c, "source": "".join(c["source"]), "tags": c.get("metadata", {}).get("tags", [])} for c in cells]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise NotebookError(f"{path.name}: not a notebook: {error}") from None
+    code = [c["source"] for c in cells if c["cell_type"] == "code"]
+    heads = [c["source"] for c in cells if c["cell_type"] == "code" and "parameters" in c["tags"]]
+    if len(heads) != 1:
+        raise NotebookError(f"{path.name}: expected one code cell tagged `parameters`, found {len(heads)}")
+    code = [_without_magics(source) for source in code]
+    try:
+        imports = sorted({name for source in code for name in imported(source)})
+        knobs = tuple(parameters(heads[0]))
+        declares = arguments(path.stem, code)
+    except OwnNotebookError as error:
+        raise NotebookError(str(error)) from None
+    except SyntaxError as error:
+        raise NotebookError(f"{path.name}: not Python: {error}") from None
+    missing = [name for name in ALWAYS if name not in {k.name for k in knobs}]
+    if missing:
+        raise NotebookError(f"{path.name}: the parameters cell does not declare {', '.join(missing)}")
+    title, question = _heading(cells, path.stem)
+    content = [[c["cell_type"], c["source"], c["tags"]] for c in cells]
+    return Facts(digest(content), tuple(imports), knobs, title, question, declares)
+
+
+def _without_magics(source: str) -> str:
+    return "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines())
+
+
+def _heading(cells: list[dict], stem: str) -> tuple[str, str]:
+    """The first heading of the first text cell, and the paragraph after it, as one line each."""
+    text = next((c["source"] for c in cells if c["cell_type"] == "markdown"), "")
+    match = re.search(r"^#\s+(.+)$", text, re.MULTILINE)
+    title = match[1].strip() if match else stem
+    paragraphs = [" ".join(p.split()) for p in (text[match.end() :] if match else text).split("\n\n")]
+    return title, next((p for p in paragraphs if p and not p.startswith("#")), "")
+
 
 NOTEBOOKS = params.ROOT / "notebooks"
 #: parts of the YAML any notebook may use: names of things, what orders systems, and the look of figures
@@ -136,12 +212,14 @@ def value(study: Study, dotted: str) -> Any:
 
 
 def knobs(name: str, entry: Question, study: Study, cache: Cache, folder: Path = NOTEBOOKS) -> dict[str, Any]:
-    """Values for the notebook's knobs. Raises NotebookError for a name or type its parameters cell does not know."""
+    """Values for the notebook's knobs. Raises NotebookError for a name that its parameters cell does not declare."""
     given = {knob: value(study, path) for knob, path in entry.knobs.items()}
-    clash = sorted(set(given) & set(ALWAYS))
-    if clash:
+    if clash := sorted(set(given) & set(ALWAYS)):
         raise NotebookError(f"{name}: {', '.join(clash)} is set by the pipeline")
-    return check_knobs(name, facts(file(name, folder), cache), given)
+    names = [knob.name for knob in facts(file(name, folder), cache).knobs]
+    if unknown := [knob for knob in given if knob not in names]:
+        raise NotebookError(f"{name}: {unknown[0]!r} is not in its parameters cell; known: {', '.join(names)}")
+    return given
 
 
 def select(names: list[str], wanted: list[str], entries: dict[str, Question]) -> list[str]:

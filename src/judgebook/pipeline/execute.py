@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from judgebook.errors import JudgebookError
-from judgebook.pipeline import durations, worker
+from judgebook.pipeline import worker
 from judgebook.pipeline.cache import Cache
-from judgebook.pipeline.nodes import Node, Parts, StudyNodes
+from judgebook.pipeline.nodes import LONG, Node, Parts, StudyNodes, shown
 from judgebook.pipeline.surroundings import allow_files
 from judgebook.study import store
 from judgebook.unchanged import changed
@@ -130,8 +130,6 @@ class Runner:
         study = self.studies[node.study]
         always = "forced" * self.force or "not recorded" * (not node.recorded)
         why = always or study.manifest.why(node.name, parts, self.cache)
-        if why and study.only_drawn(node.name, parts):
-            why += "; drawn anew, statistics only if their input differs"
         if self.dry or not why:
             self._settle(node, self._foreseen(node, why))
             return True
@@ -169,8 +167,8 @@ class Runner:
         if self.force:
             shutil.rmtree(store.kept(*node.key), ignore_errors=True)
         argument = node.argument()
-        if node.seconds >= durations.LONG:
-            self.news(f"{self._name(node)}: about {durations.shown(node.seconds)}")
+        if node.seconds >= LONG:
+            self.news(f"{self._name(node)}: about {shown(node.seconds)}")
         job = _Job(node, parts, why, argument, _stamps(self._files(node)), time.monotonic())
         try:
             future = self._executor.submit(node.work, argument)
@@ -223,10 +221,10 @@ class Runner:
     def _report_progress(self) -> None:
         for job in self._running.values():
             since, progress = time.monotonic() - job.started, ""
-            if job.node.recorded and isinstance(job.argument, worker.NotebookJob):
+            if isinstance(job.argument, worker.NotebookJob):
                 done, step_left = worker.progress(job.argument)
-                left = max(job.node.seconds - since if job.node.seconds >= durations.LONG else 0.0, step_left)
-                progress = f", {done}" + (f", about {durations.shown(left)} left" if left >= 15 else "")
+                left = max(job.node.seconds - since if job.node.seconds >= LONG else 0.0, step_left)
+                progress = f", {done}" + (f", about {shown(left)} left" if left >= 15 else "")
             self.news(f"{self._name(job.node)}: running for {since:.0f} s{progress}")
 
     def _name(self, node: Node) -> str:

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import uuid
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -28,19 +28,12 @@ from traitlets import default
 from judgebook.pipeline.surroundings import PERSONAL, THREADS, impersonal
 from judgebook.study import params, store
 
-#: files that must be free for talking to a kernel, with some to spare; where none are left, ZeroMQ ends the process
-_FILES = 50
-
 
 def prepare(scratch: str, *, draws: bool = False) -> None:
     """Give this process the environment that its next kernel inherits; `scratch` is for Jupyter's own files.
 
-    draws : that kernel needs what is imported for figures; those after it then have that, too. Raises OSError where too
-    many files are open.
+    draws : that kernel needs what is imported for figures; those after it then have that, too.
     """
-    with open(os.devnull, "rb") as file, ExitStack() as copies:
-        for _ in range(_FILES):
-            copies.callback(os.close, os.dup(file.fileno()))
     _kernels.draws = draws
     path = [str(params.ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     for name in PERSONAL:

@@ -133,10 +133,6 @@ class Manifest:
             "finished": _now(),
         }
 
-    def parts(self, name: str) -> dict[str, str | None]:
-        """What a node depended on when it last ran."""
-        return self.nodes.get(name, {}).get("parts", {})
-
     def seconds(self, name: str) -> float | None:
         """How long a node took when it last ran; None where unknown."""
         return self.nodes.get(name, {}).get("seconds")

@@ -1,29 +1,55 @@
-"""The nodes of one study: what each depends on, what it writes, and what it runs."""
+"""The nodes of one study: what each depends on, what it writes, what it runs, and how long it will take."""
 
 from __future__ import annotations
 
 import ast
 import json
 import shutil
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
 from judgebook import plugins, project
-from judgebook.execution.kept import made_by
-from judgebook.pipeline import dag, durations, worker
+from judgebook.pipeline import dag, worker
 from judgebook.pipeline.cache import Cache, digest
-from judgebook.pipeline.closure import NAMES, closure, package_data
+from judgebook.pipeline.closure import closure, package_data
+from judgebook.pipeline.dag import ALWAYS, Facts, facts
 from judgebook.pipeline.manifest import Manifest, environment
-from judgebook.pipeline.notebook import ALWAYS, Facts, facts
 from judgebook.sources import places
 from judgebook.sources.ids import recorded
 from judgebook.sources.instead import embedded, shared
 from judgebook.study import params, store
 from judgebook.study.params import Study
 from judgebook.study.questions import Question
+
+#: judgements of a study whose data have not been read yet
+USUAL = 50_000
+#: seconds from which a run says beforehand how long a notebook will take
+LONG = 60.0
+
+
+def estimated(question: Question, profile: dict[str, Any]) -> float:
+    """CPU seconds that a notebook takes with data of this size, as `profile.json` gives it; before the data have been
+    read, with `USUAL` judgements. Good to about a factor of two."""
+    return sum(c * x for c, x in zip(question.seconds, sizes(question, profile), strict=True))
+
+
+def sizes(question: Question, profile: dict[str, Any]) -> tuple[float, float, float]:
+    """What `Question.seconds` is multiplied by: 1, 10⁵ judgements, 1,000 pairs of systems × labels."""
+    systems, labels = len(profile.get("systems", [])), len(profile.get("labels", []))
+    share = min(1.0, question.most_labels / labels) if question.most_labels and labels else 1.0
+    judgements = share * profile.get("n_annotations", USUAL)
+    return 1.0, judgements / 1e5, systems * (systems - 1) / 2 * labels / 1e3
+
+
+def shown(seconds: float) -> str:
+    """A duration as one says it: `40 s`, `3 min`, `1.5 h`."""
+    if seconds < 90:
+        return f"{max(10, round(seconds, -1)):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
 
 #: parts of the YAML that do not affect reading the data
 _NOT_DATA = {
@@ -49,13 +75,8 @@ _NOT_DATA = {
 #: nodes that are neither notebooks nor pages of notebooks or extras
 _OTHERS = ("annotations", "index", "search")
 Parts = dict[str, str | None]
-#: the node that analyses a notebook ahead of the first page
-ANALYSIS = "analysis of {}"
 #: where what the analyses gave may be kept, by module: questions, and packages that add to this one
 KEPT = ("judgebook.questions.", *(f"{name}." for name, path in project.packages().items() if path != project.PACKAGE))
-#: in the scratch folder, the first page as it is where the run is stopped before the rest is computed, followed by the
-#: digest of the page as it is meanwhile
-STOPPED = "stopped-"
 
 
 @dataclass(frozen=True)
@@ -118,23 +139,21 @@ class StudyNodes:
         )
         return [*nodes, frames]
 
-    def notebooks(self, selected: list[str], ahead: Collection[str] = ()) -> list[Node]:
-        """ahead : those that are analysed before they run (`early`)."""
-        in_turn = [name for name in dag.in_turn(selected, self.entries) if name in selected]
-        return [self._notebook(name, (ANALYSIS.format(name),) if name in ahead else ()) for name in in_turn]
+    def notebooks(self, selected: list[str]) -> list[Node]:
+        return [self._notebook(name) for name in dag.in_turn(selected, self.entries) if name in selected]
 
-    def _notebook(self, name: str, first: tuple[str, ...]) -> Node:
+    def _notebook(self, name: str) -> Node:
         entry = self.entries[name]
         return Node(
             self.key,
             name,
-            ("annotations", *entry.needs, *first),
+            ("annotations", *entry.needs),
             lambda: self.parts(name),
             lambda: self.outputs(name),
             worker.notebook,
             lambda: self.job(name),
             lambda: self.missing(name),
-            seconds=self.manifest.seconds(name) or durations.estimated(entry, self.profile()),
+            seconds=self.manifest.seconds(name) or estimated(entry, self.profile()),
         )
 
     def parameters(self, name: str) -> dict[str, Any]:
@@ -149,22 +168,6 @@ class StudyNodes:
         with self.cache.moment():
             code = {module: digest(self.code(module)) for module in allowed if module.startswith(KEPT)}
         return worker.NotebookJob(name, dag.file(name, self.folder), values, allowed, done, failed, self.work, code)
-
-    def only_drawn(self, name: str, parts: Parts) -> bool:
-        """Whether what changed since a notebook ran is code that its analyses do not use: they compute again only what
-        they are given other input for."""
-        before, computed = self.manifest.parts(name), made_by(store.kept(self.key, name))
-        changed = {part for part in {**parts, **before} if before.get(part) != parts.get(part)}
-        code = {part for part in changed if part.split(".")[0] in NAMES} | {
-            "notebook",
-            "package data",
-            "figures (YAML)",
-        }
-        return (
-            bool(computed)
-            and changed <= code
-            and all(digest(self.code(module)) == then for module, then in computed.items())
-        )
 
     def yaml(self, *sections: str) -> Parts:
         return {f"{s} (YAML)": digest(dag.value(self.study, s)) for s in sections}
@@ -285,12 +288,7 @@ class StudyNodes:
                 self.retire(name)
 
     def clear_scratch(self) -> None:
-        """Remove unfinished files of a run that was stopped; its first page no longer says that more is to come. To be
-        called while the study is locked."""
-        index = store.out_root() / "reports" / self.key / "index.html"
-        for path in self.work.glob(f"{STOPPED}*"):  # which page it takes the place of is in its name
-            if self.cache.file(index) == path.name.removeprefix(STOPPED):
-                path.replace(index)
+        """Remove unfinished files of a run that was stopped. To be called while the study is locked."""
         shutil.rmtree(self.work, ignore_errors=True)
         store.sweep(*store.folders(self.key), store.raw(self.key))
 

@@ -1,13 +1,21 @@
-"""What the pages of a report are made from: jobs of nodes, and the states of notebooks that pages tell."""
+"""What the pages of a report are made from: jobs of nodes, the states of notebooks that pages tell, and how a report is
+cited."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgebook import __version__, project
+from judgebook.report.blocks import Block, blocks, first_sentences, section
+from judgebook.report.html import Cite
 from judgebook.study import store
+from judgebook.study.params import Study
+from judgebook.study.yaml_file import parse
 
 if TYPE_CHECKING:
     from judgebook.report.html import Cite, Page
@@ -24,10 +32,6 @@ DESIGN = "17_design_check"
 NOT_RUN = "`{command} --study {study} --only {name}` answers this"
 #: state of a notebook that was not run and has no page, but whose analysis was carried out (`pipeline.audit`)
 COMPUTED = "computed"
-#: state of a notebook that this run has analysed for the first page and has still to run
-ANALYSED = "analysed"
-#: states of notebooks whose pages are still to come
-TO_COME = (WAITED, ANALYSED)
 
 
 @dataclass(frozen=True)
@@ -76,11 +80,13 @@ class Row:
 
     @property
     def has_results(self) -> bool:
-        return self.executed is not None or self.state in (COMPUTED, ANALYSED)
+        return self.executed is not None or self.state == COMPUTED
 
 
 @dataclass(frozen=True)
 class IndexJob:
+    """pages : of notebooks, which are rendered with it: where it is written before the rest is there."""
+
     shared: Shared
     study: str
     description: str
@@ -90,6 +96,7 @@ class IndexJob:
     made: tuple[tuple[str, str], ...]
     cite: Cite
     target: Path
+    pages: tuple[PageJob, ...] = ()
 
 
 def earlier(job: IndexJob, names: Collection[str]) -> tuple[str, ...]:
@@ -97,7 +104,59 @@ def earlier(job: IndexJob, names: Collection[str]) -> tuple[str, ...]:
     return tuple(sorted(row.name for row in job.rows if row.note and row.name in names))
 
 
+def shown_on(executed: Path) -> list[Block]:
+    """What the page of a notebook shows, without what is private."""
+    return [b for b in blocks(json.loads(executed.read_text(encoding="utf-8"))) if not b.private]
+
+
+def finding(shown: list[Block]) -> str:
+    """What the first page says of a notebook."""
+    return first_sentences(section(shown, "What we see"))
+
+
+def taken(executed: Path) -> list[Any]:
+    """All that the first page takes from the page of a notebook."""
+    shown = shown_on(executed)
+    return [finding(shown), *([b.kind, b.number, b.name] for b in shown if b.name)]
+
+
 def write(path: Path, text: str) -> None:
     """Put a page in its place."""
     with store.atomic(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+#: of the text and figures of reports, and of the code that notebooks show
+TEXT, CODE = "CC BY 4.0 (https://creativecommons.org/licenses/by/4.0/)", "GPL-3.0-or-later"
+
+
+def cite(study: Study, date: str) -> Cite:
+    """Of the report of a study. date : of its newest notebook, ISO 8601."""
+    authors, url = list(study.authors), study.report_url or address()
+    what = f"Human evaluation report, made with judgebook {__version__}"
+    who = f"{'; '.join(authors)}. " if authors else ""
+    dated = f"{what}, {date}" if date else what
+    text = f"{who}{study.title}{f' ({date[:4]})' if date else ''}. {dated}.{f' {url}' if url else ''}"
+    fields = {
+        "title": "{" + _tex(study.title) + "}",
+        "author": " and ".join(_tex(name) for name in authors),
+        "year": date[:4],
+        "note": _tex(dated),
+        "url": url,
+    }
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
+    key = re.sub(r"\W", "", study.key) + date[:4]
+    bibtex = "\n".join([f"@misc{{{key},", *lines, "}"])
+    licences = (("Text and figures", TEXT), ("Code", CODE), ("Data", study.licence or "not stated"))
+    return Cite(text, bibtex, study.citation, licences)
+
+
+def address() -> str:
+    """Where the project is published; empty where that is not known."""
+    path = project.ROOT / "CITATION.cff"
+    return str(parse(path.read_text(encoding="utf-8"))[0].get("repository-code", "")) if path.is_file() else ""
+
+
+def _tex(text: str) -> str:
+    """Plain text as the value of a field of BibTeX."""
+    return re.sub(r"([&%$#_])", r"\\\1", re.sub(r"[{}\\]", "", text))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from judgebook import __version__, plugins, project
-from judgebook.pipeline import early, page_jobs, rendering, worker
+from judgebook.pipeline import page_jobs, rendering
 from judgebook.pipeline.cache import digest
-from judgebook.pipeline.nodes import ANALYSIS, STOPPED, Node, Parts, StudyNodes
-from judgebook.pipeline.page_jobs import ANALYSED, FIRST_PAGE, INDEX, SEARCH, WAITED
-from judgebook.pipeline.reading.cite import cite
-from judgebook.pipeline.reading.search import SearchJob, search
+from judgebook.pipeline.nodes import Node, Parts, StudyNodes
+from judgebook.pipeline.page_jobs import FIRST_PAGE, INDEX, SEARCH, WAITED, cite
 from judgebook.report.blocks import GLOSSARY
 from judgebook.sources.ids import recorded
 from judgebook.study import store
@@ -27,7 +26,7 @@ UNWEIGHTED = "other measures of agreement, effects of who judged, correlations, 
 #: beside the first page: the answers as data, and a summary, where there are answers
 BESIDE = ("answers.json", "summary.html", "summary.png")
 #: files of a notebook that its page offers
-DOWNLOADS = (".pdf", ".png", ".svg", ".csv", ".tex", ".docx")
+DOWNLOADS = (".pdf", ".png", ".svg", ".csv", ".tex")
 
 
 class Pages:
@@ -48,9 +47,8 @@ class Pages:
     def index_path(self) -> Path:
         return self.folder / "index.html"
 
-    def nodes(self, notebooks: list[str], ahead: Collection[str] = ()) -> list[Node]:
-        """The index and a node for each notebook of the study; `notebooks` are those of this run, `ahead` those
-        that it analyses before they run.
+    def nodes(self, notebooks: list[str]) -> list[Node]:
+        """The index and a node for each notebook of the study; `notebooks` are those of this run.
 
         The first is that of the first page before the rest is there. None of the others needs another, but the search
         all others. Those that may take long come first, so that they run at the same time.
@@ -59,9 +57,9 @@ class Pages:
         after = (*notebooks, FIRST_PAGE)
         nodes = [page.node(self, tuple(notebooks)) for page in plugins.pages(self.of.study)]
         nodes += [self._index(after), *(self._page(name, after) for name in every)]
-        return [self._early(notebooks, ahead), *nodes, self._search(tuple(node.name for node in nodes))]
+        return [self._early(notebooks), *nodes, self._search(tuple(node.name for node in nodes))]
 
-    def _early(self, notebooks: list[str], ahead: Collection[str]) -> Node:
+    def _early(self, notebooks: list[str]) -> Node:
         """The first page, and those of the notebooks it waits for that are done, while others are computed.
 
         The final page takes its place, whatever is recorded of it: its digest is another.
@@ -69,22 +67,21 @@ class Pages:
         first = [name for name in notebooks if self.of.entries[name].early]
 
         def unneeded() -> str | None:
-            analysed = any(self.analysed(name) for name in first)
-            done = analysed or any(self.state(name)[0] == "done" for name in first)
+            done = any(self.state(name)[0] == "done" for name in first)
             current = not done and not self.of.manifest.why(INDEX, self._index_parts(), self.of.cache)
-            return "the whole is there, or nothing is" if self.whole or current or not (analysed or shown()) else None
+            return "the whole is there, or nothing is" if self.whole or current or not pages() else None
 
-        def shown() -> list[str]:
-            return [name for name in first if self.has_page(name)]
+        def pages() -> tuple[page_jobs.PageJob, ...]:
+            return tuple(self._page_job(name) for name in first if self.has_page(name))
 
         return Node(
             self.of.key,
             FIRST_PAGE,
-            tuple(ANALYSIS.format(name) if name in ahead else name for name in first),
+            tuple(first),
             dict,
             list,
-            early.write,
-            lambda: early.FirstPageJob(tuple(map(self._page_job, shown())), self._index_job(), self.of.work / STOPPED),
+            rendering.index,
+            lambda: replace(self._index_job(), pages=pages()),
             unneeded,
             soft=True,
             quiet=True,
@@ -140,11 +137,11 @@ class Pages:
             after,
             lambda: (
                 {"pages": digest({p.name: self.of.cache.file(p) for p in pages()})}
-                | self.of.code("judgebook.report.html", "judgebook.pipeline.reading.search")
+                | self.of.code("judgebook.report.html", "judgebook.pipeline.rendering")
             ),
             lambda: [target],
-            search,
-            lambda: SearchJob(self.shared(), self.of.key, pages(), target),
+            rendering.search,
+            lambda: rendering.SearchJob(self.shared(), self.of.key, pages(), target),
             lambda: None if self.shared().nav else "no result",
             soft=True,
             quiet=True,
@@ -153,10 +150,6 @@ class Pages:
     def has_page(self, name: str) -> bool:
         """Whether a notebook has been run and can be shown."""
         return name in self.of.manifest.nodes and self.of.executed(name).is_file() and not self.awaited(name)
-
-    def analysed(self, name: str) -> bool:
-        """Whether this run has what the first page needs of a notebook, which it has still to settle."""
-        return self.awaited(name) and worker.analysed(self.of.work, name).is_file()
 
     @property
     def whole(self) -> bool:
@@ -216,15 +209,17 @@ class Pages:
         rows = []
         for name in self.of.entries:
             about, executed = self.of.facts(name), self.of.executed(name) if self.has_page(name) else None
-            waits = ANALYSED if self.analysed(name) else WAITED
-            state, reason = ("", "") if executed else (waits, "") if self.awaited(name) else self.state(name)
+            state, reason = ("", "") if executed else (WAITED, "") if self.awaited(name) else self.state(name)
             note = self._note(name) if executed else ""
             rows.append(page_jobs.Row(name, about.title, about.question, executed, state, reason, note))
         return tuple(rows)
 
     def _index_parts(self) -> Parts:
         rows, shared = self._rows(), self.shared()
-        contents = [self.of.cache.file(r.executed) if r.executed else [r.state, r.reason] for r in rows]
+        contents = [
+            self.of.cache.derived("first page", r.executed, page_jobs.taken) if r.executed else [r.state, r.reason]
+            for r in rows
+        ]
         about = [shared.title, shared.simulated, shared.nav, shared.sampling, shared.labels, self.of.study.description]
         about += [self._made(), self.of.study.authors, self.of.study.report_url, self.of.study.citation]
         about += [self.of.study.open_questions] if self.of.study.open_questions else []
@@ -236,16 +231,7 @@ class Pages:
             "glossary": self.of.cache.file(GLOSSARY),
             "profile.json": self.of.cache.file(self.of.home / "profile.json"),
             **{p.name: self.of.cache.file(p) for p in self._evidence()},
-        } | self.of.code(
-            "judgebook.report.html",
-            "judgebook.summary.findings",
-            "judgebook.pipeline.reading.places",
-            "judgebook.pipeline.reading.one_page",
-            "judgebook.pipeline.reading.answers",
-            "judgebook.questions.design.findings",
-            *on_first_page().values(),
-            "judgebook.pipeline.rendering",
-        )
+        } | self.of.code("judgebook.pipeline.first_page", *on_first_page().values())
 
     def _evidence(self) -> list[Path]:
         """What the answers of the first page follow from."""

@@ -12,13 +12,13 @@ from functools import partial
 from pathlib import Path
 
 from judgebook import plugins, project
-from judgebook.pipeline import dag, early
+from judgebook.pipeline import dag
 from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.closure import closure
+from judgebook.pipeline.dag import facts
 from judgebook.pipeline.execute import DATA, Runner, Status, process_pool
 from judgebook.pipeline.manifest import lock
 from judgebook.pipeline.nodes import Node, StudyNodes, data_missing
-from judgebook.pipeline.notebook import facts
 from judgebook.pipeline.page_jobs import FIRST_PAGE
 from judgebook.pipeline.pages import Pages
 from judgebook.pipeline.worker import Spec
@@ -165,12 +165,8 @@ def checked_executor(text: str) -> str:
 
 
 def _workers(text: str) -> plugins.Workers | None:
-    """What an extra adds that runs notebooks where `text` says; the project's own extras are asked first."""
-    for everywhere in (False, True):
-        for workers in plugins.workers(everywhere):
-            if workers.accepts(text):
-                return workers
-    return None
+    """What an extra adds that runs notebooks where `text` says."""
+    return next((workers for workers in plugins.workers() if workers.accepts(text)), None)
 
 
 def _executor(where: str, jobs: int | None) -> Executor:
@@ -212,11 +208,8 @@ def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str],
         for study in (s for s in studies.values() if s.study.across == across):
             pages = Pages(study, partial(_state, runner, study, rest=options.rest), partial(_awaited, runner, study))
             chosen = [name for name in selected if name in study.entries]
-            ahead = (
-                early.ahead(study, chosen) if options.executor == HOME and not (options.dry or options.force) else []
-            )
-            nodes += [*early.analyses(study, ahead), *study.notebooks(chosen, ahead)]
-            nodes += pages.nodes(chosen, ahead) if not options.dry else []
+            nodes += study.notebooks(chosen)
+            nodes += pages.nodes(chosen) if not options.dry else []
         runner.run(nodes)
     return 1 if any(s.state == "failed" for s in runner.states.values()) else 0
 

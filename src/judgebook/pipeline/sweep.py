@@ -1,8 +1,8 @@
 """Sweeps: `--set key=1,2,3 other=x,y` runs every combination of the values, each below a folder of its own.
 
 A comma with no blank after it separates values, outside of quotes, brackets and braces: `key=[1,2]`, `key="a,b"` and
-`key=one, two` are one value. The points of a sweep lie below `sweeps/<keys>/` in the output folder, with a table of all
-their results and what the first page concludes at each.
+`key=one, two` are one value. The points of a sweep lie below `sweeps/<keys>/` in the output folder, with tables of all
+their results and of what the first page concludes at each.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -25,7 +24,6 @@ MOST = 500
 #: characters of a folder's name; systems allow 255 bytes
 LONGEST = 100
 _CLOSES = {"[": "]", "{": "}", "(": ")"}
-_OLD = "Its results are from an earlier run; since then:"
 Point = tuple[tuple[str, str], ...]
 
 
@@ -130,65 +128,39 @@ def _below(path: Path) -> Iterator[None]:
 
 
 def _summary(home: Path, grid: list[Point], studies: list[str]) -> list[Path]:
-    """Write `results.csv`, a row per result and point, and `index.html`, the answers at each point.
+    """Write `results.csv`, a row per result and point, and `answers.csv`, a row per answer of the first page and point.
 
     Of other studies, and of notebooks left by an earlier run with other settings, nothing is in them.
     """
     import pandas as pd
 
     from judgebook.pipeline.run import outdated
-    from judgebook.report import html
-    from judgebook.study.results import Results
-    from judgebook.summary import findings
-    from judgebook.summary.evidence import read
+    from judgebook.summary.answers.document import NAME, read_answers
 
-    rows, answers, titles, simulated = [], [], {}, False
+    results, answers = [], []
     for point in grid:
         name = _name("+".join(f"{key}={value}" for key, value in point))
         with _below(home / name):
             for study in sorted(s for s in studies if (store.processed(s) / "params.yaml").is_file()):
-                old = {notebook: f"{_OLD} {why}." for notebook, why in outdated(study).items()}
+                old = outdated(study)
                 for path in sorted((store.processed(study) / "results").glob("*.parquet")):
                     # a name with a further dot holds a frame, not a number per row
                     if path.stem.count(".") == 0 and path.stem not in old:
-                        rows.append(pd.read_parquet(path).assign(**dict(point)))
-                evidence = read(study, old)
-                current = {n: Results() if n in old else stored for n, stored in evidence.results.items()}
-                evidence = replace(evidence, results=current)
+                        results.append(pd.read_parquet(path).assign(**dict(point)))
                 if old:
                     print(
                         f"{name}: {study}: left out, as it is from an earlier run with other settings: {', '.join(old)}"
                     )
-                titles[study], simulated = evidence.study.title, simulated or evidence.study.simulated
-                for answer in findings.answers(evidence):
-                    answers.append((study, answer.question, point, answer.text, f"{name}/reports/{study}/index.html"))
-    keys = [key for key, _ in grid[0]]
-    out = [home / "index.html"]
-    (home / "results.csv").unlink(missing_ok=True)
-    if rows:
-        frame = pd.concat(rows, ignore_index=True)
-        store.write_frame(frame[keys + [c for c in frame if c not in keys]], home / "results.csv")
-        out.append(home / "results.csv")
-    page = html.Page(" · ".join(titles.values()) or "Sweep", simulated)
-    heading = f"{page.study_title}: {len(grid)} combinations of {', '.join(keys)}"
-    with store.atomic(out[0]) as temporary:
-        temporary.write_text(html.text_page(page, heading, _prose(heading, answers, titles, keys)), encoding="utf-8")
+                report = store.out_root() / "reports" / study
+                every = read_answers(study).answers if (report / NAME).is_file() else []
+                said = [(study, a.question, a.verdict, a.sentence) for a in every if a.this_run]
+                frame = pd.DataFrame(said, columns=["study", "question", "verdict", "sentence"])
+                answers.append(frame.assign(report=f"{name}/reports/{study}/index.html", **dict(point)))
+    keys, out = [key for key, _ in grid[0]], []
+    for path, frames in ((home / "answers.csv", answers), (home / "results.csv", results)):
+        path.unlink(missing_ok=True)
+        if any(map(len, frames)):
+            table = pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
+            store.write_frame(table[keys + [c for c in table if c not in keys]], path)
+            out.append(path)
     return out
-
-
-def _prose(heading: str, answers: list[tuple], titles: dict[str, str], keys: list[str]) -> str:
-    """Markdown: for each study and question a list of points, each with its answer."""
-    from judgebook.display.text import plain
-    from judgebook.report.blocks import first_sentences
-
-    lines = [f"# {plain(heading)}", "All numbers are in [results.csv](results.csv), a row per result and combination."]
-    for study, title in titles.items():
-        lines.append(f"## {plain(title)}")
-        asked = dict.fromkeys(question for key, question, *_ in answers if key == study)
-        for question in asked:
-            lines.append(f"### {question}")
-            for key, about, point, text, link in answers:
-                if (key, about) == (study, question):
-                    where = ", ".join(f"{plain(k)} = {plain(v)}" for k, v in point)
-                    lines.append(f"- [{where}]({link}): {first_sentences(text)}")
-    return "\n\n".join(lines) + "\n"

@@ -20,8 +20,6 @@ FIRST = (
     *("ipykernel.debugger", "ipykernel.kernelapp", "ipykernel.zmqshell", "jinja2", "joblib"),
     *("numpy", "pandas", "pyarrow.parquet", "pydantic.main", "pydantic.root_model", "pydantic.types", "yaml"),
 )
-#: imported with these where an executor helps (`execution.tasks`): Dask's takes a second
-HELPED = ("distributed",)
 #: imported before the first that draws. Matplotlib's backend is not among them: it shows figures only where it is
 #: imported in a kernel
 DRAWING = ("fontTools.subset", "matplotlib.pyplot", "scipy.stats", "scipy.optimize", "seaborn")
@@ -38,7 +36,7 @@ def serve(requests: IO[str], answers: int) -> dict[str, Any]:
     """
     signal.signal(signal.SIGCHLD, _reap)
     gc.set_threshold(SEARCH)
-    _import(FIRST + HELPED if os.environ.get("COMPENDIUM_EXECUTOR") else FIRST)
+    _import(FIRST)
     for line in iter(requests.readline, ""):
         request = json.loads(line)
         if request["draws"]:

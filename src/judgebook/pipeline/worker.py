@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from judgebook import project
@@ -193,9 +194,8 @@ def described(error: BaseException) -> str:
 @timed
 def frames(spec: Spec) -> str:
     """Read, check and write the tidy frames of a study."""
-    from judgebook.sources import build
-
-    build.build(spec.load(), out=store.processed(spec.key))
+    # by its name: what `timed` is used for elsewhere, such as pages, does not depend on how data are read
+    resolve_name("judgebook.sources.build:build")(spec.load(), out=store.processed(spec.key))
     return ""
 
 
@@ -225,31 +225,6 @@ def notebook(job: NotebookJob) -> str:
         raise NotebookFailedError(f"{problem}; see {shown(target)}")
     job.failed.unlink(missing_ok=True)
     return ""
-
-
-@timed
-def analyse(job: NotebookJob) -> str:
-    """Compute and store what the first page needs of a notebook, which finds it kept when it runs (`execution.kept`).
-
-    Says so in a file (`analysed`) of the folder for scratch. What fails here fails there, where it is reported.
-    """
-    from judgebook.pipeline.analysing import made
-
-    before = {name: os.environ.pop(name, None) for name in (CODE, tasks.PROGRESS)}
-    job.work.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=job.work, prefix=f"{job.name}-") as folder, suppress(Exception):
-        os.environ[CODE] = os.path.join(folder, "code.json")
-        Path(os.environ[CODE]).write_text(json.dumps(job.code), encoding="utf-8")
-        made(job.name, job.parameters)
-        analysed(job.work, job.name).touch()
-    os.environ.pop(CODE, None)
-    os.environ.update({name: value for name, value in before.items() if value is not None})
-    return ""
-
-
-def analysed(work: Path, notebook: str) -> Path:
-    """A file that is there once this run has what the first page needs of a notebook."""
-    return work / f"analysed-{notebook}"
 
 
 def _execute(job: NotebookJob, folder: str) -> str:

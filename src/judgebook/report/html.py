@@ -123,7 +123,7 @@ def _down(size: float) -> float:
 
 
 #: files of a figure or table in the order of their links, and what these say
-_DOWNLOADS = {"pdf": "PDF", "png": "PNG (300 dpi)", "svg": "SVG", "csv": "CSV", "tex": "TEX", "docx": "DOCX"}
+_DOWNLOADS = {"pdf": "PDF", "png": "PNG (300 dpi)", "svg": "SVG", "csv": "CSV", "tex": "TEX"}
 _TEMPLATES = Path(__file__).parent / "templates"
 
 

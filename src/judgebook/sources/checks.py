@@ -198,19 +198,11 @@ def _of_sections(
         ("importance", "quality_group", "an evaluator group", {*groups, *study.parts}),
         ("pilot", "label", "a label", labels),
         ("coverage", "exclude", "a label", labels),
-        ("moderation", "reference_system", "a system", systems),
     ):
         part = getattr(study, section)
         value = getattr(part, key)
         if key in part.model_fields_set and value is not None:
             yield f"{section}.{key}", kind, value if isinstance(value, list) else [value], values
-    for decision, options in study.importance.vary.items():
-        for option, change in options.items():
-            for key in ("group", "quality_group"):
-                named = getattr(change, key) or []
-                named = named if isinstance(named, list) else [named]
-                where = f"importance.vary.{decision}.{option}.{key}"
-                yield where, "an evaluator group", named, {*groups, *study.parts}
     for name, pair in study.techniques.pairs.items():
         yield f"techniques.pairs.{name}", "a system", pair, systems
     for name, technique in study.techniques.compare.items():

@@ -43,15 +43,13 @@ Correlation
     influence                  what each item contributes to a correlation
     clustered_se               standard error of a sum of contributions
     fisher_interval            from a correlation and its standard error
-    fisher_mean                average of correlations
     rounded                    values whose ties do not depend on rounding errors
 
 Regression
-    fit_linear_mixed           crossed random effects by REML, with intervals of shares of the variance
-    fit_ordinal_mixed          cumulative logit with crossed random effects (Laplace)
+    fit_linear_mixed           crossed random effects by REML
     fit_logit                  maximum likelihood, also where answers are separated
     fit_firth                  penalised, finite under separation
-    LinearMixedFit, OrdinalMixedFit, LogitFit, FirthFit
+    LinearMixedFit, LogitFit, FirthFit
                                what these return
     Fitness                    how well subsets of predictors fit
     all_r2                     R² of every subset
@@ -84,7 +82,6 @@ if TYPE_CHECKING:
         clustered_se,
         correlate,
         fisher_interval,
-        fisher_mean,
         influence,
         kendall,
         pearson_interval,
@@ -95,7 +92,6 @@ if TYPE_CHECKING:
     from judgebook.statistics.intervals import Interval, Replicates, Sampling, exact_binomial, generator, jackknife_t
     from judgebook.statistics.logit import FirthFit, LogitFit, fit_firth, fit_logit
     from judgebook.statistics.multiplicity import adjust_p_values, simultaneous_t
-    from judgebook.statistics.ordinal_mixed import OrdinalMixedFit, fit_ordinal_mixed
     from judgebook.statistics.parallel import run_tasks
     from judgebook.statistics.permutation import Permutation, permutation_test, sign_flip_test
     from judgebook.statistics.reml import LinearMixedFit, fit_linear_mixed
@@ -118,13 +114,12 @@ _MODULES = {
         "pair_df",
     ],
     "correlation": [
-        *("clustered_se", "correlate", "fisher_interval", "fisher_mean", "influence", "kendall", "pearson_interval"),
+        *("clustered_se", "correlate", "fisher_interval", "influence", "kendall", "pearson_interval"),
         *("rounded", "spearman_interval", "weighted_correlations"),
     ],
     "intervals": ["Interval", "Replicates", "Sampling", "exact_binomial", "generator", "jackknife_t"],
     "logit": ["FirthFit", "LogitFit", "fit_firth", "fit_logit"],
     "multiplicity": ["adjust_p_values", "simultaneous_t"],
-    "ordinal_mixed": ["OrdinalMixedFit", "fit_ordinal_mixed"],
     "parallel": ["run_tasks"],
     "permutation": ["Permutation", "permutation_test", "sign_flip_test"],
     "reml": ["LinearMixedFit", "fit_linear_mixed"],
@@ -145,7 +140,6 @@ __all__ = [
     "Interval",
     "LinearMixedFit",
     "LogitFit",
-    "OrdinalMixedFit",
     "Permutation",
     "Replicates",
     "Sampling",
@@ -164,11 +158,9 @@ __all__ = [
     "effective_number",
     "exact_binomial",
     "fisher_interval",
-    "fisher_mean",
     "fit_firth",
     "fit_linear_mixed",
     "fit_logit",
-    "fit_ordinal_mixed",
     "generator",
     "influence",
     "jackknife_covariance",

@@ -156,39 +156,15 @@ def effective_number(codes: np.ndarray, weights: np.ndarray, clusters: Sequence[
     >>> effective_number(np.zeros(6, dtype=int), np.ones(6), [people]).round(6).tolist()
     [2.0]
     """
-    fewest: np.ndarray = np.min([effective for effective, _ in _shares(codes, weights, clusters)], axis=0)
-    return fewest
-
-
-def largest_share(
-    codes: np.ndarray, weights: np.ndarray, clusters: Sequence[np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """(m,) share of each sample's weight in its largest cluster, and (m,) the place in `clusters` of the kind it is of:
-    the kind with the smaller effective number. Why there is no interval, where that number is too small."""
-    effective, largest = map(np.array, zip(*_shares(codes, weights, clusters), strict=True))
-    kind = np.argmin(effective, axis=0)
-    return np.take_along_axis(largest, kind[None], axis=0)[0], kind
-
-
-def heaviest(kind: str, share: float, of: str) -> str:
-    """Why there is no interval, where one cluster has so large a share."""
-    return f"a single {kind}" if share > 1 - 1e-9 else f"one {kind} has {share:.0%} of the {of}"
-
-
-def _shares(
-    codes: np.ndarray, weights: np.ndarray, clusters: Sequence[np.ndarray]
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """For each kind of clusters, (m,) effective numbers and (m,) shares of the largest cluster; 0 without scores."""
     m, out = int(codes.max()) + 1, []
     total = np.maximum(np.bincount(codes, weights, m), 1e-300)
     for names in clusters:
         place = crossed(codes, names)
         owner = codes[np.unique(place, return_index=True)[1]]
-        share = np.bincount(place, weights) / total[owner]
-        squares, largest = np.bincount(owner, share**2, m), np.zeros(m)
-        np.maximum.at(largest, owner, share)
-        out.append((np.where(squares > 0, 1 / np.maximum(squares, 1e-300), 0.0), largest))
-    return out
+        squares = np.bincount(owner, (np.bincount(place, weights) / total[owner]) ** 2, m)
+        out.append(np.where(squares > 0, 1 / np.maximum(squares, 1e-300), 0.0))  # 0 without scores
+    fewest: np.ndarray = np.min(out, axis=0)
+    return fewest
 
 
 def pair_df(

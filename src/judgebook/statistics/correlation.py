@@ -398,21 +398,3 @@ def _concordance(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         for at in [] if x[block[0]] == x[block[-1]] else np.array_split(block, -(-(len(block) ** 2) // CHUNK)):
             out[at] += (np.sign(x[at, None] - x[block]) * np.sign(y[at, None] - y[block])).sum(axis=1)
     return out
-
-
-def fisher_mean(r: np.ndarray) -> tuple[float, int, int]:
-    """Average of correlations on Fisher's scale: the mean, how many entered, how many with |r| = 1 were left out.
-
-    Missing correlations are neither. |r| = 1 has no finite z; with nothing left the mean is missing (NaN).
-
-    Examples
-    --------
-    >>> mean, entered, left_out = fisher_mean(np.array([0.2, 0.6, 1.0, np.nan]))
-    >>> round(mean, 3), entered, left_out
-    (0.42, 2, 1)
-    """
-    r = np.asarray(r, dtype=float)
-    r = r[np.isfinite(r)]
-    inside = r[np.abs(r) < 1 - 1e-12]
-    mean = float(np.tanh(np.mean(np.arctanh(inside)))) if len(inside) else nan
-    return mean, len(inside), len(r) - len(inside)

@@ -25,7 +25,12 @@ def best_subset_losses(
     n_folds: int = 10,
     n_repeats: int = 5,
 ) -> np.ndarray:
-    """Losses as `held_out_losses` gives them, of the best subset of each size in `only`, chosen without the fold."""
+    """(rows, sizes + 1) loss of each row under the best subset of each size in `only`, chosen and fitted without the
+    cluster of that row: the mean over repeats; in the last column that of the training mean.
+
+    Clusters are dealt into folds at random, `n_repeats` times, alike for all sizes. A row is missing where the
+    complement of its fold never has two target values.
+    """
     wanted = np.asarray(only, dtype=int)
 
     def best(part: Fitness) -> np.ndarray:
@@ -148,18 +153,6 @@ def row_losses(train: Fitness, x: np.ndarray, y: np.ndarray, mask: np.ndarray) -
         slopes = fit_firth(train.x[:, inside], train.y, test=False).coefficients
         p = expit(slopes[0] + x[:, inside] @ slopes[1:])
     return -(xlogy(y, p) + xlog1py(1 - y, -p))
-
-
-def held_out_losses(
-    fitness: Fitness, clusters: np.ndarray, rng: np.random.Generator, masks: np.ndarray, n_folds: int, n_repeats: int
-) -> np.ndarray:
-    """(rows, masks + 1) loss of each row under given subsets of predictors, fitted without the cluster of that row: the
-    mean over repeats; in the last column that of the training mean.
-
-    Clusters are dealt into folds at random, `n_repeats` times, alike for all subsets. A row is missing where the
-    complement of its fold never has two target values.
-    """
-    return _held_out(fitness, clusters, rng, lambda _: masks, len(masks), n_folds, n_repeats)
 
 
 def _held_out(

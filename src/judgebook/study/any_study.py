@@ -1,12 +1,20 @@
-"""What any study's YAML may say, whatever its questions: `params.Study` adds the sections that questions declare."""
+"""What any study's YAML may say, whatever its questions: `params.Study` adds the sections that questions declare.
+
+An element of `sources:` has a model per adapter, identified by `adapter`. An adapter is two modules with its name:
+`sources/adapters/options/<name>.py` has its model, as `SOURCE`, and `sources/adapters/<name>.py` reads, with pandas,
+which the command line does without. Both are found by their name.
+"""
 
 from __future__ import annotations
 
 import fnmatch
+import importlib
 import math
+import operator
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -20,6 +28,7 @@ from judgebook.study.sections.data import (
     Figures,
     Filter,
     Group,
+    Heds,
     Identifier,
     Inference,
     LabelSpec,
@@ -30,11 +39,41 @@ from judgebook.study.sections.data import (
     Seeds,
     Simulate,
 )
-from judgebook.study.sections.heds import Heds
 from judgebook.study.sections.margins import Margins, by_label
-from judgebook.study.source_options import Source
-from judgebook.study.source_shared import Name, Values
-from judgebook.study.yaml_errors import ParamsError
+from judgebook.study.source_shared import Name, SourceModel, Values
+from judgebook.study.yaml_file import ParamsError
+
+#: the package with the models of adapters
+OPTIONS = "judgebook.sources.adapters.options"
+_FOLDER = Path(__file__).resolve().parents[1] / "sources" / "adapters" / "options"
+
+
+def _declared() -> list[type[SourceModel]]:
+    """The model of each adapter, by name.
+
+    Raises ValueError where a module declares the adapter of another.
+    """
+    models: list[type[SourceModel]] = []
+    for name in sorted(path.stem for path in _FOLDER.glob("[a-z]*.py")):
+        model = importlib.import_module(f"{OPTIONS}.{name}").SOURCE
+        if adapter_of(model) != name:
+            raise ValueError(f"{OPTIONS}.{name}: expected the adapter {name!r}, found {adapter_of(model)!r}")
+        models.append(model)
+    return models
+
+
+def adapter_of(model: type[SourceModel]) -> str:
+    """The name of the adapter that a model is of."""
+    (name,) = get_args(model.model_fields["adapter"].annotation)
+    return name
+
+
+MODELS = _declared()
+if TYPE_CHECKING:
+    Source = Any
+else:
+    Source = Annotated[reduce(operator.or_, MODELS), Field(discriminator="adapter")]
+
 
 FilterColumn = Literal[
     "annotator", "system", "label", "method", "dialogue", "session", "context", "group", "corpus", "annotator_kind"

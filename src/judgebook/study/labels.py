@@ -176,7 +176,7 @@ def spelled_out(key: str) -> str:
 
 #: metrics that can be computed from texts (`metrics.text_metrics` says how)
 TextMetricName = Literal[
-    "bleu", "chrf", "rouge_l", "meteor_no_wordnet", "similarity_reference", "matching_reference",
+    "bleu", "chrf", "rouge_l", "meteor_no_wordnet", "similarity_reference",
     "similarity_last_turn", "length", "distinct_1", "distinct_2", "new_bigrams", "turns",
 ]  # fmt: skip
 TEXT_METRICS: tuple[str, ...] = get_args(TextMetricName)

@@ -36,9 +36,6 @@ AMOUNT = 1e9
 #: processes at a time: no machine that people sit at has more processors, and each needs 200 MB
 JOBS = 256
 
-#: combinations of a study's alternative decisions (`importance.vary`): each is an analysis, and a column of a figure
-COMBINATIONS = 1_000
-
 #: characters of a formula of metrics: its terms are as many levels of Python's parser and of ours
 FORMULA = 500
 #: items side by side in one row of a table: surveys have dozens

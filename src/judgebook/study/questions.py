@@ -79,8 +79,7 @@ class Question(Section):
     )
     early: bool = Field(
         False,
-        description="the first page is written once what all that are so declared compute is there, and again at the "
-        "end; what it does not need is computed by `NotebookPage.complete`",
+        description="the first page is written once all that are so declared are done, and again at the end",
     )
     first_page: str = Field(
         "", description="a question of its own on the first page, which `first_page.answer` of its folder answers"

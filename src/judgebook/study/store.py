@@ -381,8 +381,7 @@ class Run:
 
         Raises StatisticError, which names all that is wrong and says what to write.
         """
-        from judgebook.study.own_statistic import checked
-        from judgebook.study.results import Results
+        from judgebook.study.results import Results, checked
 
         rows = checked(name, frame, title=title, keys=keys, range=range)
         self._stored["own"] = Results(self._stored.get("own", {}) | {name: rows})

@@ -49,6 +49,10 @@ class ParseError(JudgebookError, ValueError):
         self.line = line
 
 
+class ParamsError(JudgebookError, ValueError):
+    """A YAML that cannot be used. The message has file, line, key, what was expected and what was found."""
+
+
 class _Careful(Loader):
     """Safe YAML that refuses a key given twice; times, dates and numbers with a leading zero stay text."""
 

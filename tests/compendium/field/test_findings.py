@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from compendium.field import analysis
-from judgebook.questions.planning.assumed.alike import nested, once
+from judgebook.questions.planning.assumed import nested, once
 from judgebook.statistics.intervals import Sampling
 
 SAMPLING = Sampling(n_resamples=2000, confidence=0.95, seed=1)

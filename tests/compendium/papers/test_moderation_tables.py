@@ -8,7 +8,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from compendium.papers import moderation_tables
 from compendium.published import numbers
-from judgebook.questions.moderation.preferences import OUTCOMES
+from judgebook.questions.moderation.analysis import OUTCOMES
 
 
 @pytest.fixture(scope="module")

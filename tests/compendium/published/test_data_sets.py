@@ -8,7 +8,7 @@ from compendium.published import mapping, verdicts
 from compendium.published import numbers as published
 from judgebook.annotations import summary
 from judgebook.questions.agreement.analysis import plain_alphas
-from judgebook.questions.agreement.kappa_icc import kappas
+from judgebook.questions.agreement.coefficients import kappas
 from judgebook.questions.collection.answers import of_systems
 from judgebook.questions.judges.alternative_annotator import winning_rates
 from judgebook.questions.performance.rates import clustered
@@ -63,7 +63,7 @@ def means(frames, _):
 
 def agreement(frames, labels):
     people = frames["annotations"].query("annotator_kind == 'human'")
-    of_people = kappas(people, labels, sampling=SAMPLING)
+    of_people = kappas(people, labels)
     labels = [replace(label, level="interval") for label in labels]
     return [*plain_alphas(people, labels).assign(statistic="alpha").to_dict("records"), *of_people]
 

@@ -15,7 +15,6 @@ from compendium.simulation.people import draw_chats, judge
 from compendium.simulation.truth import truth
 from judgebook.annotations import dialogue_values as values
 from judgebook.questions.validity import importance as validity
-from judgebook.statistics import Sampling
 from judgebook.study.sections.data import Simulate
 
 SPEC = Simulate()
@@ -74,10 +73,7 @@ def near(shares, promised):
 def correlations():
     out = []
     for seed in range(N_STUDIES):
-        results = validity.importance(
-            values.dialogue_design(*study(seed)), sampling=Sampling(n_resamples=100, confidence=0.95, seed=seed)
-        )
-        r = results.select("r", ci_kind="jackknife_t")
+        r = pd.DataFrame(validity.importance(values.dialogue_design(*study(seed))))
         out.append(r.assign(true=[R[pair] for pair in zip(r["method"], r["label"], strict=True)]))
     return out
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 from compendium.published import numbers as published
 from compendium.simulation import gaussian, techniques
-from judgebook.questions.techniques import messages
+from judgebook.questions.techniques import texts
 from judgebook.questions.techniques.sittings import sittings
 from judgebook.study.sections.data import Simulate
 
@@ -25,8 +25,8 @@ def large():
     """Twelve times the paper's conversations, people with faulty messages left out."""
     rows = techniques.table(Simulate(parts_size=12), np.random.default_rng(7))
     typed = rows.rename(columns={"interactor": "person"}).assign(interactor=rows["interactor"], turn=rows["turn"] - 1)
-    checks = messages.check(typed, first_turn=2, greetings=["hi", "hello", "hey"], offensive=[techniques.OFFENCE])
-    kept = rows[~rows["annotator"].isin(messages.failing(checks))]
+    checks = texts.check(typed, first_turn=2, greetings=["hi", "hello", "hey"], offensive=[techniques.OFFENCE])
+    kept = rows[~rows["annotator"].isin(texts.failing(checks))]
     return kept.assign(group="all", turn=kept["turn"].astype("Float64") - 1, source_row=range(len(kept)))
 
 

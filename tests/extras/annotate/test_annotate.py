@@ -7,9 +7,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
-from judgebook.extras.annotate import label_studio, pages, potato, questions, writing
+from judgebook.extras.annotate import label_studio, pages, writing
 from judgebook.sources import build, in_words
 from judgebook.sources.rows import training
 from judgebook.study import params
@@ -59,9 +58,9 @@ def said(tmp_path):
     return path
 
 
-def projects(study, said, tool, **options):
-    assert writing.command(str(study), tool, file=said, people=3, overlap=5, **options) == 0
-    return study.parent / "out" / "annotation" / "chats" / tool
+def projects(study, said, **options):
+    assert writing.command(str(study), file=said, people=3, overlap=5, **options) == 0
+    return study.parent / "out" / "annotation" / "chats"
 
 
 def keys(folder):
@@ -109,7 +108,7 @@ def test_as_many_annotators_judge_each_dialogue_as_planned(study, said):
     assert Counter(map(len, judged.values())) == {2: 24 - 6, 3: 6}
     assert all(len(set(who)) == len(who) for who in judged.values())
     with pytest.raises(ParamsError, match="--each 3"):
-        writing.command(str(study), "potato", file=said, people=2, each=3)
+        writing.command(str(study), file=said, people=2, each=3)
 
 
 def test_half_of_the_pairs_are_swapped_and_the_key_undoes_it(study, said):
@@ -127,16 +126,15 @@ def test_half_of_the_pairs_are_swapped_and_the_key_undoes_it(study, said):
 
 
 def test_nothing_that_annotators_can_see_names_a_system_or_dialogue(study, said):
-    for tool, file in (("labelstudio", "tasks.json"), ("potato", "tasks.jsonl")):
-        folder = projects(study, said, tool)
-        for method in ("turn_rating", "dialogue_rating", "comparative"):
-            shown = (folder / method / file).read_text(encoding="utf-8")
-            assert not any(f'"{name}"' in shown for name in (*SYSTEMS, "d0a", "d1b", "s3"))
-            assert "r1b2" in shown
+    folder = projects(study, said)
+    for method in ("turn_rating", "dialogue_rating", "comparative"):
+        shown = (folder / method / "tasks.json").read_text(encoding="utf-8")
+        assert not any(f'"{name}"' in shown for name in (*SYSTEMS, "d0a", "d1b", "s3"))
+        assert "r1b2" in shown
 
 
-def test_texts_stay_texts_in_xml_json_and_yaml(study, said):
-    folder = projects(study, said, "labelstudio") / "turn_rating"
+def test_texts_stay_texts_in_xml_and_json(study, said):
+    folder = projects(study, said) / "turn_rating"
     root = ElementTree.fromstring((folder / "config.xml").read_text(encoding="utf-8"))
     # what Label Studio would fill in are the project's own fields only
     values = [v.replace("$\u200b", "").replace("$5", "") for e in root.iter() for k, v in e.items() if k != "alias"]
@@ -145,10 +143,6 @@ def test_texts_stay_texts_in_xml_json_and_yaml(study, said):
     response = tasks[-1]["data"]["response"]
     assert "<script>alert" in response
     assert not set(response) & set("\x00\x1b\u202e")
-    config = yaml.safe_load((projects(study, said, "potato") / "turn_rating" / "config.yaml").read_text("utf-8"))
-    (fluent,) = [s for s in config["annotation_schemes"] if s["name"] == "fluent"]
-    assert "<b>" not in fluent["description"]
-    assert "&lt;b&gt;" in fluent["description"]
 
 
 def answer(question, rng):
@@ -162,7 +156,7 @@ def answer(question, rng):
     return [one], one.score
 
 
-def as_label_studio(folder, method, asked):
+def as_label_studio(folder, asked):
     """An export as Label Studio 1.23 writes it."""
     rng, truth, out = np.random.default_rng(1), [], []
     tasks = json.loads((folder / "tasks.json").read_text(encoding="utf-8"))
@@ -176,22 +170,7 @@ def as_label_studio(folder, method, asked):
             truth += [(key, question.label.id, score)] if key["phase"] == "main" else []
         done = {"id": n + 50, "completed_by": key["planned_for"], "result": result, "was_cancelled": False}
         out.append(task | {"id": n + 1, "annotations": [done | {"lead_time": 4.5}], "predictions": []})
-    (folder / label_studio.EXPORT).write_text(json.dumps(out))
-    return truth
-
-
-def as_potato(folder, method, asked):
-    """An export as `potato.export -f jsonl` of Potato 2.12 writes it."""
-    rng, truth, out = np.random.default_rng(1), [], []
-    for key in keys(folder).values():
-        labels = {}
-        for question in asked:
-            given, score = answer(question, rng)
-            shown = {o.shown: o.shown for o in given} if question.options else {"value": given[0]}
-            labels[question.name] = shown
-            truth += [(key, question.label.id, score)] if key["phase"] == "main" else []
-        out.append({"instance_id": key["id"], "user_id": f"p{key['planned_for']}", "labels": labels, "spans": {}})
-    (folder / potato.EXPORT).write_text("".join(json.dumps(row) + "\n" for row in out))
+    (folder / writing.EXPORT).write_text(json.dumps(out))
     return truth
 
 
@@ -202,11 +181,10 @@ def same_side(key, label, score):
 
 
 @pytest.mark.parametrize("method", ["turn_rating", "dialogue_rating", "comparative"])
-@pytest.mark.parametrize(("tool", "export"), [("labelstudio", as_label_studio), ("potato", as_potato)])
-def test_answers_come_back_as_they_were_given(study, said, tool, export, method):
-    folder = projects(study, said, tool, methods=[method]) / method
-    asked = questions.questions(params.load(str(study)), method)
-    truth = Counter(same_side(*one) for one in export(folder, method, asked))
+def test_answers_come_back_as_they_were_given(study, said, method):
+    folder = projects(study, said, methods=[method]) / method
+    asked = label_studio.questions(params.load(str(study)), method)
+    truth = Counter(same_side(*one) for one in as_label_studio(folder, asked))
     built = build.build(params.load(str(folder / "chats_annotated.yaml")))
     assert [line for line in in_words.not_used(built.unused) if line.startswith("warning")] == []
     found = built.frames["annotations"]
@@ -219,7 +197,7 @@ def test_answers_come_back_as_they_were_given(study, said, tool, export, method)
 
 
 def test_training_comes_first_for_everybody_and_is_not_judged_again(study, said):
-    folder = projects(study, said, "potato", methods=["turn_rating"]) / "turn_rating"
+    folder = projects(study, said, methods=["turn_rating"]) / "turn_rating"
     held = list(keys(folder).values())
     for person in (1, 2, 3):
         mine = [k for k in held if k["planned_for"] == person]
@@ -232,11 +210,12 @@ def test_training_comes_first_for_everybody_and_is_not_judged_again(study, said)
 
 def test_training_is_compared_with_the_intended_answers(study, said):
     """What was answered to d0a, turn 1, is no data; whoever did not mark it as fluent made a mistake."""
-    folder = projects(study, said, "potato", methods=["turn_rating"], labels=["fluent"]) / "turn_rating"
-    as_potato(folder, "turn_rating", questions.questions(params.load(str(study)), "turn_rating", ["fluent"]))
-    answers = map(json.loads, (folder / potato.EXPORT).read_text().splitlines())
+    folder = projects(study, said, methods=["turn_rating"], labels=["fluent"]) / "turn_rating"
+    as_label_studio(folder, label_studio.questions(params.load(str(study)), "turn_rating", ["fluent"]))
     of = {k["id"]: k["planned_for"] for k in keys(folder).values() if k["phase"] == "training"}
-    given = {of[r["instance_id"]]: int("Yes" in r["labels"]["fluent"]) for r in answers if r["instance_id"] in of}
+    tasks = [t for t in json.loads((folder / writing.EXPORT).read_text()) if t["data"]["item"] in of]
+    picked = {of[t["data"]["item"]]: t["annotations"][0]["result"][0]["value"]["choices"] for t in tasks}
+    given = {person: int(choices == ["1"]) for person, choices in picked.items()}
     assert set(given.values()) == {0, 1}  # the seed gives both, so that one passes and one does not
     frames = build.build(params.load(str(folder / "chats_annotated.yaml"))).frames
     assert not frames["annotations"]["dialogue"].eq("d0a").any()
@@ -248,7 +227,7 @@ def test_training_is_compared_with_the_intended_answers(study, said):
     assert dropped["n"].tolist() == [len(given)]
 
 
-def test_intended_answers_are_read_as_the_tools_show_them(study):
+def test_intended_answers_are_read_as_the_tool_shows_them(study):
     held = params.load(str(study))
     labels = {label.id: label for label in held.label_list()}
     for name, answer, score in [
@@ -265,8 +244,8 @@ def test_intended_answers_are_read_as_the_tools_show_them(study):
 
 
 def test_an_intended_answer_that_cannot_be_given_is_named(study, said):
-    folder = projects(study, said, "potato", methods=["turn_rating"], labels=["fluent"]) / "turn_rating"
-    as_potato(folder, "turn_rating", questions.questions(params.load(str(study)), "turn_rating", ["fluent"]))
+    folder = projects(study, said, methods=["turn_rating"], labels=["fluent"]) / "turn_rating"
+    as_label_studio(folder, label_studio.questions(params.load(str(study)), "turn_rating", ["fluent"]))
     path = folder / "chats_annotated.yaml"
     path.write_text(path.read_text().replace("fluent: 'Yes'", "fluent: perhaps"))
     with pytest.raises(DataError, match=r"training.0.answers.fluent: expected an answer .* found 'perhaps'"):

@@ -12,9 +12,10 @@ import pytest
 import yaml
 from rocrate.rocrate import ROCrate
 
-from judgebook.extras.bundle import contents, parts, writing
-from judgebook.extras.bundle.contents import METADATA, PREVIEW
-from judgebook.extras.bundle.parts import BundleError
+from judgebook.extras.bundle import contents, finished, writing
+from judgebook.extras.bundle.contents import PREVIEW
+from judgebook.extras.bundle.finished import BundleError
+from judgebook.extras.bundle.metadata import METADATA
 from judgebook.pipeline.manifest import Manifest
 from judgebook.sources.ids import private, pseudonyms
 from judgebook.sources.ids.naming import OWN_IDS
@@ -236,7 +237,7 @@ def test_an_output_that_leads_elsewhere_is_left_out(out, capsys):
 )
 def test_a_part_has_a_place_in_the_bundle(path):
     with pytest.raises(BundleError, match="no place in a bundle"):
-        parts.Part(path, b"", "")
+        finished.Part(path, b"", "")
 
 
 def test_the_same_study_gives_the_same_bytes(out):

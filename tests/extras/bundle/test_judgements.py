@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from judgebook.extras.bundle import contents, judgements, licences
-from judgebook.extras.bundle.finished import Finished
-from judgebook.extras.bundle.parts import BundleError
+from judgebook.extras.bundle.finished import BundleError, Finished
 from judgebook.questions.metrics import text_metrics
 from judgebook.sources.ids import pseudonyms
 from judgebook.sources.ids.naming import OWN_IDS

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from judgebook.annotations.summary import TOKEN, utterances
 from judgebook.extras.bundle.identifiers import masked
-from judgebook.extras.bundle.stand_ins import StandIns
+from judgebook.extras.bundle.judgements import StandIns
 
 TEXTS = st.lists(st.text(st.sampled_from("ab é你1_-'’.!?…\n\r\x0b\u2028\t 🙂"), max_size=40), max_size=12)
 

@@ -1,6 +1,7 @@
 """A bundle's report is computed again from the bundle alone; what differs, and what cannot come out, is said."""
 
 import json
+import math
 import re
 import shutil
 import zipfile
@@ -11,10 +12,10 @@ import pytest
 from fixtures import yaml_studies as studies
 from fixtures.notebook_runs import LESS, run_all
 
-from judgebook.extras.bundle import software, verifying, writing
-from judgebook.extras.bundle.contents import METADATA
-from judgebook.extras.bundle.croissant import CROISSANT
-from judgebook.extras.bundle.parts import BundleError
+from judgebook.extras.bundle import verifying, writing
+from judgebook.extras.bundle.contents import PACKAGES
+from judgebook.extras.bundle.finished import BundleError
+from judgebook.extras.bundle.metadata import CROISSANT, METADATA
 from judgebook.pipeline import cli
 from judgebook.pipeline.manifest import Manifest
 from judgebook.sources.instead.shared import FOLDER
@@ -83,7 +84,7 @@ def copy(made, tmp_path):
 def test_all_comes_out_again_without_texts(made):
     """Notebook 00 counts words of texts, and what is missing."""
     verdict = verifying.verify(made)
-    assert verdict.failed == verdict.impossible == {"sentences": [], "answers": [], "results": []}
+    assert verdict.failed == verdict.impossible == {"answers": [], "results": []}
     assert {kind: n > 50 for kind, n in verdict.compared.n.items()} == dict.fromkeys(verdict.failed, True)
     assert verdict.code == 0
 
@@ -96,21 +97,18 @@ def test_only_two_notebooks_are_excused_where_texts_are_left_out():
 
 @pytest.mark.verify
 def test_what_was_changed_is_found_and_what_cannot_come_out_is_said(copy):
-    """A judgement and a sentence; numbers of a notebook that is not here, and those of no other; another version."""
+    """A judgement; numbers of a notebook that is not here, and those of no other; another version."""
     path = copy / FOLDER / "annotations.csv"
     marks = pd.read_csv(path)
     marks.loc[0, "score"] = 1 if marks.loc[0, "score"] > 1 else 5
     marks.to_csv(path, index=False)
-    page = copy / "report" / "index.html"
-    page.write_text(page.read_text().replace("</main>", "<p>Everybody loves A.</p></main>"))
     results = pd.read_parquet(copy / "results" / "07_bot_performance.parquet").iloc[:2]
     results.to_parquet(copy / "results" / "98_own.parquet")
-    packages = json.loads((copy / software.PACKAGES).read_text())
-    (copy / software.PACKAGES).write_text(json.dumps(packages | {"judgebook": "0.1"}))
+    packages = json.loads((copy / PACKAGES).read_text())
+    (copy / PACKAGES).write_text(json.dumps(packages | {"judgebook": "0.1"}))
     verdict = verifying.verify(copy)
     assert verdict.code == 1
     assert replace(verdict, failed={}).code == 3
-    assert ("index", "Everybody loves A.") in {(one.where, one.what) for one in verdict.failed["sentences"]}
     assert {one.where for one in verdict.failed["results"]} == {"00_build_annotations", "07_bot_performance"}
     own = [why for why, one in verdict.impossible["results"] if one.where == "98_own"]
     assert own == ["its notebook is not part of this installation"] * 2
@@ -171,8 +169,8 @@ def test_a_notebook_that_needs_a_skipped_one_is_asked_for_where_the_run_asked_fo
             r"cannot be analysed: mine: the data cannot be read:\n  annotations.csv, row 2, score: .* found 'x'",
         ),
         (
-            lambda folder: (folder / "report/index.html").write_bytes(b"<p>\xff</p>"),
-            "damaged: index.html cannot be read: .*byte 0xff",
+            lambda folder: (folder / "report/answers.json").write_bytes(b"\xff"),
+            "damaged: answers.json cannot be read: .*byte 0xff",
         ),
         (lambda folder: (folder / "params/mine.yaml").write_text("- a"), "its settings cannot be read: .*found a list"),
         (
@@ -198,6 +196,67 @@ def test_a_zip_file_that_leads_elsewhere_is_refused(tmp_path):
     assert not (tmp_path.parent / "evil").exists()
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "same"),
+    [
+        (1.0, 1.0 + 5e-10, True),
+        (1.0, 1.0 + 5e-9, False),
+        (0.0, 5e-13, True),
+        (0.0, 5e-12, False),
+        (math.nan, math.nan, True),
+        (math.nan, 1.0, False),
+        (1, 1.0, True),
+        (True, 1, False),
+        ("A", "A", True),
+        ("A", "B", False),
+        (None, None, True),
+    ],
+)
+def test_numbers_are_compared_within_a_tolerance_all_else_exactly(before, now, same):
+    assert verifying.same(before, now) == same
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """A bundle, and what came out again: everything."""
+    made = {"Command": "run", "Seeds": "1", "Date and version": "2026", "Data (SHA-256)": "abc"}
+    answers = {"made": made, "answers": [{"estimate": 0.5, "sentence": "A leads."}]}
+    rows = pd.DataFrame({"statistic": ["mean", "mean", "n"], "system": ["a", "b", None], "estimate": [0.5, 0.25, 7.0]})
+    places = {"bundle": ("report", "results"), "again": ("reports/mine", "data/processed/mine/results")}
+    for name, (report, results) in places.items():
+        for folder in (report, results):
+            (tmp_path / name / folder).mkdir(parents=True)
+        (tmp_path / name / report / "answers.json").write_text(json.dumps(answers))
+        rows.to_parquet(tmp_path / name / results / "07_x.parquet")
+    return tmp_path / "bundle", tmp_path / "again"
+
+
+def missing(folders):
+    found = verifying.compared(*folders, "mine")
+    return {kind: [one.what for one in ones] for kind, ones in found.missing.items() if ones}
+
+
+def test_all_comes_out_however_the_command_line_is_called(folders):
+    assert dict(verifying.compared(*folders, "mine").n) == {"answers": 3, "results": 3}
+    for folder, command in zip(folders, ("python run_all.py", "judgebook"), strict=True):
+        (path,) = folder.rglob("answers.json")
+        text = path.read_text().replace("A leads", f"{command} --study mine tells whether A leads")
+        path.write_text(text.replace('"Command": "run"', f'"Command": "{command} --out {folder.name}"'))
+    assert missing(folders) == {}
+
+
+def test_an_answer_and_a_row_that_differ_are_told(folders):
+    again = folders[1]
+    answers = (again / "reports/mine/answers.json").read_text()
+    (again / "reports/mine/answers.json").write_text(answers.replace("0.5", "0.6"))
+    path = again / "data/processed/mine/results/07_x.parquet"
+    rows = pd.read_parquet(path)
+    rows.loc[1, "estimate"] += 1e-6
+    rows.iloc[:2].to_parquet(path)
+    expected = {"answers": ["answers.0.estimate: 0.5"], "results": ["mean, b: [0.25]", "n: [7.0]"]}
+    assert missing(folders) == expected
+
+
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("study", "only", "shared"),
@@ -211,5 +270,5 @@ def test_public_studies_come_out_again(raw_data, tmp_path, monkeypatch, study, o
     assert run_all(tmp_path, [study], ["pseudonyms=shuffled", "licence=CC BY 4.0"], only=only).code == 0
     for texts in shared:
         verdict = verifying.verify(bundled(tmp_path, monkeypatch, study, texts=texts))
-        assert verdict.failed == verdict.impossible == {"sentences": [], "answers": [], "results": []}
-        assert verdict.compared.n["sentences"] > 200
+        assert verdict.failed == verdict.impossible == {"answers": [], "results": []}
+        assert verdict.compared.n["answers"] > 50

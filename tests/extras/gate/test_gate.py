@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 from judgebook.extras.gate import command, deciding
-from judgebook.extras.gate.deciding import Verdict
-from judgebook.extras.gate.requirements import requirement
+from judgebook.extras.gate.deciding import Verdict, requirement
 from judgebook.pipeline.audit.writing import answered
 from judgebook.pipeline.cli import main
 from judgebook.plugins import UsageError

@@ -11,9 +11,8 @@ from scipy import optimize, stats
 from judgebook.questions.agreement import alpha as module
 from judgebook.questions.agreement import bounds
 from judgebook.questions.agreement.alpha import alpha, alpha_intervals, alpha_of
-from judgebook.questions.agreement.bounds import are_degenerate, is_degenerate
+from judgebook.questions.agreement.bounds import is_degenerate
 from judgebook.questions.agreement.coincidences import (
-    Patterns,
     distances,
     midranks,
     patterns,
@@ -203,11 +202,10 @@ def test_patterns_are_counted_by_hand():
     assert distances(np.array([0.0, 1, 3]), "interval").tolist() == [[0, 1, 9], [1, 0, 4], [9, 4, 0]]
 
 
-@pytest.mark.parametrize("kinds", [[-1, 0, 1], [1, 2, 4, 9], [0.5, 1, 2], [0, 5000]])
-@pytest.mark.parametrize("times", [1, 500])
-def test_places_of_values_are_searched_or_looked_up(kinds, times):
-    """Many values, short scales and others; a value outside, between, or beyond all numbers is none of them."""
-    codes, kinds = np.tile([0, 2, 1, 0, len(kinds)], times) % (len(kinds) + 1), np.array(kinds, float)
+@pytest.mark.parametrize("kinds", [[-1, 0, 1], [0.5, 1, 2], [0, 5000]])
+def test_places_of_values(kinds):
+    """A value outside, between, or beyond all numbers is none of them."""
+    codes, kinds = np.array([0, 2, 1, 0, len(kinds)]) % (len(kinds) + 1), np.array(kinds, float)
     column = np.append(kinds, N)[codes]
     assert positions(column, kinds).tolist() == codes.tolist()
     for wrong in (kinds[0] - 1, kinds[0] + 0.25, kinds[-1] + 1, np.inf):
@@ -228,17 +226,6 @@ def test_a_label_is_degenerate_on_one_side_of_each_limit():
     rows = np.repeat([[0.0, 0, 0], [1, 0, 0], [1, 1, 0]], [400, 60, 29], axis=0)
     assert is_degenerate(patterns(rows, (0, 1)))
     assert not is_degenerate(patterns(np.r_[rows, [[1.0, 1, 1]]], (0, 1)))
-
-
-@pytest.mark.parametrize("mirrored", [False, True])
-def test_many_samples_are_degenerate_as_each_is(mirrored):
-    values = np.where(binary(8, 3, 2, 2) > 0, 1.0, -1.0)
-    found = patterns(values, (-1, 1))
-    share = found.weights / found.n_items
-    samples = np.concatenate([rng().multinomial(n, share, size=50) for n in (0, 5, 60, 150)])
-    alone = [is_degenerate(Patterns(found.values, found.counts, w, np.array([])), mirrored=mirrored) for w in samples]
-    np.testing.assert_array_equal(are_degenerate(found, samples, mirrored=mirrored), alone)
-    assert 0 < np.mean(alone) < 1
 
 
 def test_two_marks_in_four_hundred():

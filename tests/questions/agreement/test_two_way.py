@@ -6,10 +6,8 @@ import pytest
 from fixtures.judged_items import judged, left_out, world
 
 from judgebook.questions.agreement import alpha as module
-from judgebook.questions.agreement import gwet, two_way
-from judgebook.questions.agreement.alpha import alpha_of, alpha_two_way, lowest_alpha
+from judgebook.questions.agreement.alpha import AT_LOWEST, Judgements, alpha_of, alpha_two_way, lowest_alpha
 from judgebook.questions.agreement.coincidences import patterns
-from judgebook.questions.agreement.two_way import Judgements
 
 N = np.nan
 
@@ -83,19 +81,6 @@ def test_no_alpha_is_lower_than_the_bound(m, n, level):
     assert alpha_of(patterns(uneven), level).estimate >= lowest_alpha(2, level)
 
 
-@pytest.mark.parametrize(("level", "q"), [("nominal", 2), ("nominal", 4), ("ordinal", 5), ("interval", 3)])
-def test_no_ac_is_lower_than_its_bound(level, q):
-    rng, values = np.random.default_rng(4), np.arange(float(q))
-    for m in (2, 3):
-        bound = gwet.lowest_ac(m, values, level)
-        pairs = np.array([np.bincount(row, minlength=q) for row in rng.integers(0, q, (400, m))])
-        for items in np.split(pairs, 100):
-            assert gwet.coefficient(items, values, level) >= bound - 1e-12
-    if level == "nominal":
-        cycle = np.array([np.bincount([i, (i + 1) % q], minlength=q) for i in range(q)])
-        assert gwet.coefficient(cycle, values, level) == pytest.approx(gwet.lowest_ac(2, values, level))
-
-
 def test_what_cannot_be_is_cut_off():
     """Two judgements of an item by eight people: the interval is wide."""
     rng, lowest = np.random.default_rng(9), []
@@ -106,7 +91,7 @@ def test_what_cannot_be_is_cut_off():
             half = np.log((1 - found.high) / (1 - found.estimate))
             lowest.append(1 - (1 - found.estimate) * np.exp(-half))
             assert found.low == pytest.approx(max(lowest[-1], -1.0))
-            assert (found.note == two_way.AT_LOWEST) == (lowest[-1] < -1)
+            assert (found.note == AT_LOWEST) == (lowest[-1] < -1)
     assert min(lowest) < -1 < max(lowest)
 
 

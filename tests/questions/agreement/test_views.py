@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from fixtures.made_annotations import annotation_rows
 
-from judgebook.questions.agreement import analysis, library_check, population
+from judgebook.questions.agreement import analysis, population
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import LABEL_SETS
 
@@ -27,18 +27,7 @@ def people(n=40, m=6, per=3, contexts=None, known=True, seed=1, label="quality")
 
 
 def analysed(frame, **options):
-    how = {"first": None, "people_resamples": 50, "sampling": QUICK}
-    return analysis.analyse(frame, LABEL_SETS["abc_eval"], **how | options)
-
-
-def test_the_libraries_agree_on_every_coefficient():
-    frame, labels = people(m=3), LABEL_SETS["abc_eval"]
-    results = analysis.alpha_table(frame, labels, first=None, sampling=QUICK)
-    compared = library_check.compare(frame, labels, results)
-    assert sorted(compared["library"]) == ["krippendorff", "pingouin"]
-    assert np.abs(compared["ours"] - compared["theirs"]).max() < 1e-12
-    moved = compared.assign(ours=compared["ours"] + 0.01)
-    assert library_check.largest_differences(moved)["krippendorff"] == (1, pytest.approx(0.01))
+    return analysis.analyse(frame, LABEL_SETS["abc_eval"], **{"first": None, "sampling": QUICK} | options)
 
 
 @pytest.mark.parametrize(
@@ -57,6 +46,3 @@ def test_each_alpha_has_one_primary_interval_and_says_of_whom_it_speaks(frame, w
     assert row["unit"] == resample.removesuffix(" and annotator")
     assert pd.notna(row["ci_low"])
     assert (row["others"] == "4.0 effective annotators, of 5 needed") == (whom == "fixed")
-    (ac,) = population.primary_ac(results).to_dict("records")
-    assert ac["resample"] == resample
-    assert len(population.for_these_annotators(results)) == (whom == "sample")

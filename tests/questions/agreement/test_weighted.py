@@ -8,8 +8,9 @@ import pytest
 from fixtures.judged_items import counts, judged, left_out, world
 from fixtures.made_annotations import annotation_rows
 
-from judgebook.questions.agreement import analysis, gwet, library_check
+from judgebook.questions.agreement import analysis
 from judgebook.questions.agreement.alpha import alpha_intervals, alpha_of, alpha_two_way
+from judgebook.questions.agreement.coefficients import gwet_ac
 from judgebook.questions.agreement.coincidences import patterns, with_sampling
 from judgebook.questions.agreement.items import matrix
 from judgebook.statistics.intervals import Sampling
@@ -42,13 +43,9 @@ def test_three_items_by_hand():
     assert found.estimate == pytest.approx(float(alpha))
     assert (found.observed, found.expected) == pytest.approx((float(d_o), float(d_e * n / (n - 1))))
     assert (found.n_items, found.n_values) == (3, 6)
-    one, kinds = judged(values, weights=weights)
-    (ac,) = gwet.intervals(one, kinds, "nominal", alpha_interval(values, weights), unit="item", rng=None).values()
-    assert ac.estimate == pytest.approx(float((1 - d_o - d_e) / (1 - d_e)))  # AC1: p_e = 2 pi (1 - pi) is d_e here
-
-
-def alpha_interval(values, weights, name="raw_agreement"):
-    return alpha_intervals(weighted(values, weights), "nominal", unit="item", rng=np.random.default_rng(1))[name]
+    kinds = np.arange(2.0)
+    ac = gwet_ac(counts(values, kinds), kinds, "nominal", sampling=weights)
+    assert ac == pytest.approx(float((1 - d_o - d_e) / (1 - d_e)))  # AC1: p_e = 2 pi (1 - pi) is d_e here
 
 
 @pytest.mark.parametrize("level", BY_VALUES)
@@ -68,11 +65,9 @@ def test_whole_weights_are_copies_of_items_but_for_the_number_of_values(level):
 @pytest.mark.parametrize("level", BY_VALUES)
 def test_the_coefficient_of_gwet_is_that_of_copies(level):
     values, weights = enriched(2)
-    (one, kinds), raw = judged(values, weights=weights), alpha_interval(values, weights)
-    found = gwet.intervals(one, kinds, level, raw, unit="item", rng=np.random.default_rng(1), n_resamples=200)["item"]
-    copies = np.repeat(values, weights.astype(int), axis=0)
-    assert found.estimate == pytest.approx(gwet.coefficient(counts(copies, kinds), kinds, level), abs=1e-12)
-    assert found.low < found.estimate < found.high
+    kinds, copies = np.arange(1.0, 6), np.repeat(values, weights.astype(int), axis=0)
+    found = gwet_ac(counts(values, kinds), kinds, level, sampling=weights)
+    assert found == pytest.approx(gwet_ac(counts(copies, kinds), kinds, level), abs=1e-12)
 
 
 def test_equal_weights_of_any_scale_change_nothing():
@@ -97,31 +92,21 @@ def test_items_are_resampled_with_their_weights():
     assert (found.kind, found.n_units) == ("bca", 60)
 
 
-@pytest.mark.parametrize("coefficient", ["alpha", "AC"])
-def test_other_annotators_have_the_weighted_jackknife_written_out(coefficient):
+def test_other_annotators_have_the_weighted_jackknife_written_out():
     values, weights = enriched(6)
     several = (~np.isnan(values)).sum(axis=1) > 1
     values, weights = values[several], weights[several]
     cluster = np.arange(len(values)) % 11
-    (one, kinds), raw = judged(values, None, cluster, weights), alpha_interval(values, weights)
     w = weights * weighted(values, weights).sampling.max() / weights.max()
 
     def estimate(x):  # the scale of weights is that of all items, as in resamples
-        if coefficient == "AC":
-            kept = (~np.isnan(x)).sum(axis=1) > 0
-            copies = np.repeat(x[kept], weights[kept].astype(int), axis=0)
-            return gwet.coefficient(counts(copies, kinds), kinds, "ordinal")
         m = (~np.isnan(x)).sum(axis=1)
         n, own = w @ np.where(m > 1, m, 0), (w**2) @ np.where(m > 1, m, 0)
         kish = n**2 / own
         return 1 - (1 - alpha_of(weighted(x, weights), "ordinal").estimate) * (n - 1) / n * kish / (kish - 1)
 
-    if coefficient == "alpha":
-        found = alpha_two_way(one, kinds, "ordinal", unit="context")
-    else:
-        how = {"unit": "context", "rng": np.random.default_rng(1), "others": True, "n_resamples": 100}
-        found = gwet.intervals(one, kinds, "ordinal", raw, **how)["context and annotator"]
-    whole, ends, _ = left_out(estimate, values, cluster, weights, at_least_annotators=coefficient == "AC")
+    found = alpha_two_way(*judged(values, None, cluster, weights), "ordinal", unit="context")
+    whole, ends, _ = left_out(estimate, values, cluster, weights)
     assert found.estimate == pytest.approx(whole)
     assert (found.low, found.high) == pytest.approx(ends, abs=1e-9)
 
@@ -149,11 +134,11 @@ def test_all_measures_of_a_table_use_the_same_weights():
         for i, j in np.argwhere(~np.isnan(values))
     ]
     part = annotation_rows(rows, method="dialogue_likert", label="quality")
-    how = {"first": None, "people_resamples": 20, "sampling": Sampling(n_resamples=200, confidence=0.95, seed=1)}
+    how = {"first": None, "sampling": Sampling(n_resamples=200, confidence=0.95, seed=1)}
     results = analysis.analyse(part, LABELS, **how)
     alphas = results.select("alpha", scope=None)
     assert np.ptp(alphas["estimate"]) < 1e-12
-    assert {"dialogue", "dialogue and annotator", "without one annotator"} <= set(alphas["resample"])
+    assert {"dialogue", "dialogue and annotator"} <= set(alphas["resample"])
     assert analysis.plain_alphas(part, LABELS)["estimate"].item() == pytest.approx(alphas["estimate"].iloc[0])
     wide = matrix(part.assign(item=part["dialogue"]), "annotator")
     weights = part.groupby("dialogue")["sampling_weight"].first().reindex(wide.index).to_numpy()
@@ -163,5 +148,3 @@ def test_all_measures_of_a_table_use_the_same_weights():
     copies = [row[~np.isnan(row)] for row in copies]
     same = [np.mean(np.delete(row, k) == row[k]) for row in copies for k in range(len(row))]
     assert results["raw_agreement"]["estimate"].item() == pytest.approx(np.mean(same))
-    by_library = library_check.compare(part, LABELS, results)
-    assert "krippendorff" not in set(by_library["library"])  # it knows no weights

@@ -6,9 +6,7 @@ import pytest
 from fixtures.planted_annotators import planted
 from scipy.stats import binomtest
 
-from judgebook.questions.annotators import agreement_with_others as others
-from judgebook.questions.annotators import analysis, conduct, severity
-from judgebook.questions.annotators.question import Annotators
+from judgebook.questions.annotators import analysis, indicators
 from judgebook.questions.collection import costs
 from judgebook.study import params
 from judgebook.study.labels import Label
@@ -23,15 +21,15 @@ STUDIES = 60
 
 
 def named(made) -> set[str]:
-    """Who is named, without what single labels and consensus take."""
+    """Who is named, without what consensus takes."""
     rows, head = made.annotations, {"corpus": "main", "group": "sur_x", "method": made.annotations["method"].iloc[0]}
-    turned = others.oriented(rows)
+    turned = indicators.oriented(rows)
     z = {
-        "answers": conduct.answers(rows, np.random.default_rng(1), 100)[1],
-        "disagreement": others.agreement(turned)[1],
-        "severity": severity.overall(turned, 0.95)[1],
-        "drift": conduct.drift(turned, 0.95)[1],
-        "speed": conduct.speed(costs.minutes(made.work_units, rows), 0.95)[1],
+        "answers": indicators.answers(rows, np.random.default_rng(1))[1],
+        "disagreement": indicators.disagreement(turned)[1],
+        "severity": indicators.severity(turned, 0.95)[1],
+        "drift": indicators.drift(turned, 0.95)[1],
+        "speed": indicators.speed(costs.minutes(made.work_units, rows), 0.95)[1],
     }
     found = pd.DataFrame(analysis.named([(head, indicator, v) for indicator, v in z.items()], LEVEL))
     return set(found.loc[found["p_adjusted"] < LEVEL, "annotator"])
@@ -69,8 +67,8 @@ def test_who_is_harsh_is_harsh_on_good_and_on_bad_qualities():
     frame, none = conform(frame, ANNOTATIONS), pd.DataFrame(columns=list(WORK_UNITS))
     for wanted in (["repetitive"], ["quality", "repetitive", "formal"]):
         own = frame[frame["label"].isin(wanted)]
-        found = analysis.analyse(own, none, labels, Annotators(), confidence=0.95, seed=1)
-        over_all = found.select("annotator_severity", label=None).set_index("annotator")["estimate"]
+        found = analysis.analyse(own, none, labels, false_alarms=LEVEL, confidence=0.95, seed=1)
+        over_all = found["annotator_severity"].set_index("annotator")["estimate"]
         assert over_all.idxmin() == "A0"
         assert over_all["A0"] < -0.8
         z = found["annotator_z"]
@@ -100,5 +98,5 @@ def test_positions_and_models_are_nobody():
     made = planted(seed=5, n_sessions=24, n_people=8)
     rows = made.annotations.assign(annotator_known=False)
     study = params.load("demo")
-    found = analysis.analyse(rows, made.work_units, study.label_list(), Annotators(), confidence=0.95, seed=1)
+    found = analysis.analyse(rows, made.work_units, study.label_list(), false_alarms=LEVEL, confidence=0.95, seed=1)
     assert not len(found["annotator_z"])

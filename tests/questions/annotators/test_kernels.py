@@ -2,16 +2,16 @@
 
 import warnings
 
-import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
+from fixtures.made_annotations import codes, crossed
 from fixtures.planted_annotators import planted
 from scipy.stats import norm
 
-from judgebook.questions.annotators import agreement_with_others as others
-from judgebook.questions.annotators import conduct, consensus, outliers, severity
+from judgebook.questions.annotators import consensus, indicators, outliers
+from judgebook.statistics import reml
 from judgebook.study.labels import Label
 
 #: Rosner 1983, as reprinted in the NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.5.17.3
@@ -79,7 +79,8 @@ def balanced(n_people: int = 8, n_dialogues: int = 24) -> pd.DataFrame:
 
 def test_severity_in_a_balanced_design_is_the_shrunken_mean():
     rows = balanced()
-    found = pd.DataFrame(severity.by_label(rows, 0.95)).set_index("annotator")
+    found = pd.DataFrame(indicators.severity(rows, 0.95)[0]).set_index("annotator")
+    rows = indicators.standardised(rows)
     # analysis of variance: annotators against annotators within systems, the smallest stratum that holds them
     of = {
         k: rows.groupby(list(k))["score"].transform("mean")
@@ -105,33 +106,19 @@ def test_speed_where_most_times_are_equal():
     minutes[:, :3] = 2.0
     minutes[4] = 4.0
     times = pd.DataFrame({"annotator": np.repeat([f"A{i:02d}" for i in range(12)], 20), "minutes": minutes.ravel()})
-    rows, z = conduct.speed(times.assign(method="dialogue_likert", task="likert"), 0.95)
+    rows, z = indicators.speed(times.assign(method="dialogue_likert", task="likert"), 0.95)
     assert z.idxmax() == "A04"
     assert pd.DataFrame(rows).set_index("annotator").at["A04", "estimate"] > 1.5
 
 
 def test_mean_of_the_others_item_by_item(demo):
-    rows = others.oriented(demo.annotations)
-    beside = others.with_others(rows, others.ITEM)
+    rows = indicators.oriented(demo.annotations)
+    beside = indicators.with_others(rows, indicators.ITEM)
     one = beside.iloc[37]
     same = rows[(rows["dialogue"] == one["dialogue"]) & (rows["label"] == one["label"])]
     rest = same.loc[same["annotator"] != one["annotator"], "score"]
     assert one["others"] == pytest.approx(rest.mean())
     assert one["squared"] == pytest.approx(((one["score"] - rest) ** 2).mean())
-
-
-def test_alpha_without_an_annotator_is_that_of_the_library(demo):
-    rows = others.oriented(demo.annotations)
-    rows = rows[rows["label"] == "quality"]
-    label = Label("quality", "dialogue_likert", "Quality", (1, 5))
-    found = {r["annotator"]: r["estimate"] for r in others.alpha_without(rows, {("dialogue_likert", "quality"): label})}
-    wide = rows.pivot_table(index="annotator", columns="dialogue", values="score")
-    # items with one judgement say nothing, which the library knows
-    options = {"level_of_measurement": "ordinal"}
-    everyone = krippendorff.alpha(wide.to_numpy(), **options)
-    for name in list(found)[:4]:
-        without = krippendorff.alpha(wide.drop(index=name).to_numpy(), **options)
-        assert found[name] == pytest.approx(without - everyone, abs=1e-9)
 
 
 def test_z_values_do_not_depend_on_the_last_bits_of_scores():
@@ -143,7 +130,7 @@ def test_z_values_do_not_depend_on_the_last_bits_of_scores():
     rows = rows.assign(label="a", system="s", dialogue_b=None, system_b=None, turn=None, completed_at=pd.NaT)
     rows = rows.assign(score=rng.integers(1, 4, len(rows)).astype(float), source_row=range(len(rows)))
     shifted = rows.assign(score=rows["score"] + 1000.0)
-    for z in (lambda r: others.agreement(r)[1], lambda r: conduct.drift(r, 0.95)[1]):
+    for z in (lambda r: indicators.disagreement(r)[1], lambda r: indicators.drift(r, 0.95)[1]):
         assert z(shifted).to_numpy() == pytest.approx(z(rows).to_numpy(), abs=1e-9)
 
 
@@ -151,21 +138,16 @@ def test_pairs_in_either_order_are_one_item():
     rows = pd.DataFrame({
         "dialogue": ["a", "b"], "dialogue_b": ["b", "a"], "system": ["x", "y"], "system_b": ["y", "x"], "score": [1, -1]
     })  # fmt: skip
-    turned = others.oriented(rows)
+    turned = indicators.oriented(rows)
     assert turned["score"].tolist() == [1, 1]
     assert turned["system"].tolist() == ["x", "x"]
 
 
-def test_runs_entropy_and_trend_by_hand():
-    rows = pd.DataFrame({
-        "annotator": ["A"] * 4 + ["B"] * 4, "work_unit": "u", "dialogue": [f"d{i}" for i in range(4)] * 2,
-        "score": [1, 1, 1, 2, 1, 2, 1, 2], "source_row": range(8),
-    })  # fmt: skip
-    assert conduct.longest_runs(rows).to_dict() == {"A": 3, "B": 1}
-    assert conduct._entropy(np.array([[2, 2], [4, 0], [1, 3]])) == pytest.approx([1, 0, 0.811278], abs=1e-6)
+def test_entropy_and_trend_by_hand():
+    assert indicators._entropy(np.array([[2, 2], [4, 0], [1, 3]])) == pytest.approx([1, 0, 0.811278], abs=1e-6)
     y = np.array([0.1, 0.4, 0.2, 0.9, 0.8, 1.3])
     ols = smf.ols("y ~ x", pd.DataFrame({"y": y, "x": np.linspace(0, 1, 6)})).fit()
-    row, z = conduct._trend(y, 0.95)
+    row, z = indicators._trend(y, 0.95)
     assert [row["estimate"], row["ci_low"], row["ci_high"]] == pytest.approx(
         [ols.params["x"], *ols.conf_int().loc["x"]]
     )
@@ -200,37 +182,8 @@ def test_consensus_is_that_of_crowd_kit(votes):
     ours = consensus.dawid_skene(item, who, answer)
     assert ours.converged
     assert np.mean(ours.labels.argmax(axis=1) == truth) > 0.8
-    assert set(np.argsort(ours.accuracy)[:2]) == {8, 9}
-
-
-def test_mace_is_that_of_crowd_kit(votes):
-    pytest.importorskip("crowdkit")
-    from crowdkit.aggregation import MACE
-
-    # in the order in which they come: otherwise the library mixes up whose guesses are whose
-    item, who, answer = (pd.factorize(codes)[0] for codes in votes[:3])
-    frame = pd.DataFrame({"task": item, "worker": who, "label": answer})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the library's use of pandas
-        theirs = MACE(n_restarts=1).fit(frame).probas_.sort_index()[[0, 1, 2]].to_numpy()
-    labels, accuracy = consensus.mace(item, who, answer)
-    np.testing.assert_allclose(labels, theirs, atol=1e-10)
-    np.testing.assert_allclose(accuracy, np.bincount(who, theirs[item, answer]) / np.bincount(who), atol=1e-10)
-    order = np.random.default_rng(1).permutation(len(item))  # ours does not depend on it
-    for again, once in zip(consensus.mace(item[order], who[order], answer[order]), (labels, accuracy), strict=True):
-        np.testing.assert_allclose(again, once, atol=1e-10)
-
-
-def test_an_item_that_counts_twice_counts_as_two(votes):
-    item, who, answer, _ = votes
-    n = item.max() + 1
-    weights = 1.0 + (np.arange(n) % 3 == 0)
-    again = weights[item] > 1
-    twice = (np.r_[item, item[again] + n], np.r_[who, who[again]], np.r_[answer, answer[again]])
-    twice = (np.unique(twice[0], return_inverse=True)[1], *twice[1:])
-    ours = consensus.dawid_skene(item, who, answer, weights=weights, precision=1e-10)
-    assert ours.labels == pytest.approx(consensus.dawid_skene(*twice, precision=1e-10).labels[:n], abs=1e-3)
-    assert consensus.mace(item, who, answer, weights=weights)[0] == pytest.approx(consensus.mace(*twice)[0][:n])
+    right = ours.errors.diagonal(axis1=1, axis2=2).mean(axis=1)
+    assert set(np.argsort(right)[:2]) == {8, 9}  # who guess
 
 
 def marks(item, who, score):
@@ -243,25 +196,59 @@ def test_rates_by_consensus(votes):
     item, who, answer, _ = votes
     rows = marks(item, who, answer == 0)
     label = Label("x", "behavior", "X", (0, 1), level="nominal")
-    found = pd.DataFrame(consensus.consensus(rows, label, min_items=50))
+    found = pd.DataFrame(consensus.consensus(rows, label))
     rates = found[found["statistic"] == "consensus_rate"].set_index(["source", "system"])["estimate"]
-    stable = found[found["statistic"] == "consensus_stability"].set_index("source")
-    assert set(stable.index) == {"dawid_skene", "mace"}
-    assert stable["ci_kind"].unique().tolist() == ["range"]
     assert rates["mean", "odd"] == pytest.approx(rows.loc[rows["system"] == "odd", "score"].mean())
-    assert set(rates.index.get_level_values(0)) == {"mean", "dawid_skene", "mace"}
-    few = pd.DataFrame(consensus.consensus(rows.head(60), label, min_items=50))
-    assert few["note"].tolist() == ["20 items judged more than once (at least 50 needed)"]
-    two = pd.DataFrame(consensus.consensus(rows.groupby("dialogue").head(2), label, min_items=50))
+    assert set(rates.index.get_level_values(0)) == {"mean", "dawid_skene"}
+    few = pd.DataFrame(consensus.consensus(rows.head(60), label))
+    assert few["note"].tolist() == ["20 items judged more than once (at least 100 needed)"]
+    two = pd.DataFrame(consensus.consensus(rows.groupby("dialogue").head(2), label))
     assert two["note"].tolist() == ["2.0 annotations per item (at least 3 needed)"]
 
 
-def test_rare_answers_have_no_consensus_by_mace():
-    rng = np.random.default_rng(5)
-    item, who = np.repeat(np.arange(200), 3), np.tile(np.arange(3), 200)
-    score = np.where(rng.random(600) < 0.8, item < 20, item >= 20)
-    found = pd.DataFrame(
-        consensus.consensus(marks(item, who, score), Label("x", "behavior", "X", (0, 1)), min_items=100)
+def test_parts_are_those_of_the_estimators():
+    frame = crossed(np.random.default_rng(6), n_dialogues=200)
+    levels, found = indicators.model(frame)
+    assert list(levels) == ["system", "annotator", "dialogue", "system_annotator"]
+    frame["both"] = frame["system"] + frame["annotator"]
+    alone = reml.fit_linear_mixed(
+        frame["score"].to_numpy(), np.ones((len(frame), 1)), codes(frame, *[*levels][:3], "both")
     )
-    assert set(found.loc[found["statistic"] == "consensus_rate", "source"]) == {"mean", "dawid_skene"}
-    assert found.loc[found["source"] == "mace", "note"].str.contains("MACE needs a third").all()
+    assert found.variances == pytest.approx(alone.variances)
+    assert levels["system"].tolist() == list("abcd")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"annotator_known": False}, "annotators are positions, not people"),
+        ({"annotator": "A1"}, "one annotator, fewer than 5"),
+        ({"system": "a"}, "one system, fewer than 3"),
+        ({"score": 3.0}, "all scores are equal"),
+    ],
+)
+def test_what_has_no_model_says_why(change, reason):
+    frame = crossed(np.random.default_rng(10), n_dialogues=20)
+    assert indicators.model(frame.assign(**change)) == reason
+
+
+def test_parts_that_the_design_does_not_separate_are_in_the_residual():
+    frame = crossed(np.random.default_rng(10), n_dialogues=40)
+    once = frame.drop_duplicates("dialogue")
+    assert "dialogue" not in indicators.factors(once)
+    own = frame.assign(dialogue=frame["annotator"])
+    assert "dialogue" not in indicators.factors(own)
+    assert "annotator" in indicators.factors(own)
+    assert "system_annotator" not in indicators.factors(frame, most_levels=20)
+
+
+def test_scores_that_are_explained_have_no_residual():
+    frame = crossed(np.random.default_rng(11), noise=0.0, dialogue=0.0)
+    assert "explain every score" in indicators.model(frame)
+
+
+def test_failure_to_converge_is_said(monkeypatch):
+    minimise = reml.RestrictedDeviance.minimise
+    monkeypatch.setattr(reml.RestrictedDeviance, "minimise", lambda *a: (*minimise(*a)[:2], False))
+    frame = crossed(np.random.default_rng(11), n_dialogues=20)
+    assert indicators.model(frame) == "the restricted likelihood did not converge"

@@ -68,7 +68,7 @@ def test_labels_with_an_order_have_a_mean_instead(marks):
 @pytest.mark.data
 def test_printed_majorities_and_kappas_of_pandalm(raw_data, monkeypatch):
     """README of WeOpenML/PandaLM: kappas .85, .88, .86; majorities 105 ties, 422 first, 472 second."""
-    from judgebook.questions.agreement.kappa_icc import kappas
+    from judgebook.questions.agreement.coefficients import kappas
 
     monkeypatch.setattr(places, "raw_roots", lambda: [raw_data, raw_data.parent / "data_more"])
     study = params.load("pandalm")
@@ -76,7 +76,7 @@ def test_printed_majorities_and_kappas_of_pandalm(raw_data, monkeypatch):
         pytest.skip("the upstream files are not here")
     votes = build.build(study).frames["annotations"]
     labels = study.label_list()
-    found = collect(answers(votes, labels, sampling=SAMPLING), kappas(votes, labels, sampling=SAMPLING))
+    found = collect(answers(votes, labels, sampling=SAMPLING), kappas(votes, labels))
     counts = found["majority_count"].set_index("answer")["estimate"].to_dict()
     assert counts == {"shown first": 422, "tie": 105, "shown second": 472, "none": 0}
     assert found.select("pair_kappa", weights="none")["estimate"].round(2).tolist() == [0.85, 0.88, 0.86]

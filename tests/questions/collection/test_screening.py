@@ -3,7 +3,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from judgebook.questions.collection import screening
+from judgebook.questions.collection import pilot
 from judgebook.questions.collection.question import Pilot
 from judgebook.questions.performance import rate_intervals
 from judgebook.statistics.intervals import Sampling
@@ -36,11 +36,11 @@ RULE = Pilot(deciding_dialogue=3, mistakes_below={"antisocial": 2}, other_tasks_
 
 
 def pass_rates(verdicts, **options):
-    return collect(screening.pass_rates(screening.each_way(verdicts), **options))
+    return collect(pilot.pass_rates(verdicts, **options))
 
 
 def test_verdicts_by_hand():
-    found = screening.verdicts(attempts(ROWS), RULE).set_index(["annotator", "task"])
+    found = pilot.verdicts(attempts(ROWS), RULE).set_index(["annotator", "task"])
     assert found["passed"].to_dict() == {
         ("A1", "antisocial"): True,
         ("A2", "antisocial"): True,
@@ -49,39 +49,26 @@ def test_verdicts_by_hand():
         ("A4", "knowledge"): False,
         ("A5", "knowledge"): False,
     }
-    assert not found.loc[("A2", "antisocial"), "at_once"]
-    assert found["finished"].tolist() == [True, True, False, True, True, False]
-    assert found["recorded"].isna().tolist() == [False, False, True, False, False, True]
 
 
 class TestPassRates:
-    found = pass_rates(screening.verdicts(attempts(ROWS), RULE), sampling=FEW)
+    found = pass_rates(pilot.verdicts(attempts(ROWS), RULE), sampling=FEW)
 
     def row(self, group, **keys):
         rows = self.found.select("screening_pass_rate", group=group, **keys)
         assert len(rows) == 1
         return rows.iloc[0]
 
-    def test_each_way_of_counting(self):
-        rows = screening.each_way(screening.verdicts(attempts(ROWS), RULE)).query("task == 'antisocial'")
-        share = rows.groupby(["by", "of", "tries"])["passed"].mean().to_dict()
-        assert share == {
-            ("rule", "tried", "any"): 2 / 3,
-            ("rule", "tried", "first"): 1 / 3,
-            ("rule", "finished", "any"): 1,
-            ("platform", "tried", "any"): 1,  # A3 has no record
-        }
-
     def test_over_all_tasks_people_are_the_clusters(self):
-        row = self.row("sur_x", by="rule", of="tried", tries="any", task="all")
+        row = self.row("sur_x", task="all")
         assert (row["estimate"], row["n"], row["n_annotators"], row["n_clusters"]) == (0.75, 4, 3, 3)
         assert row["ci_kind"] == "exact_bound"  # far too few for a bootstrap
 
 
 def test_many_people_are_resampled():
     rows = [("sur_x", f"A{i}", t, 3, int(i % 3 == 0) * 5, None) for i in range(90) for t in ("antisocial", "knowledge")]
-    found = pass_rates(screening.verdicts(attempts(rows), RULE), sampling=replace(FEW, n_resamples=2000))
-    row = found.select("screening_pass_rate", by="rule", of="tried", task="all", tries="any").iloc[0]
+    found = pass_rates(pilot.verdicts(attempts(rows), RULE), sampling=replace(FEW, n_resamples=2000))
+    row = found.select("screening_pass_rate", task="all").iloc[0]
     assert (row["ci_kind"], row["estimate"], row["n"]) == ("bca", pytest.approx(2 / 3), 180)
     # both tasks of a person stand and fall together: as wide as 90 people, not 180 trials
     low, high = rate_intervals.wilson(60, 90)

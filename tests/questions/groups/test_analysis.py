@@ -6,10 +6,8 @@ import pytest
 from fixtures.made_annotations import comparisons, judged_twice, numbered, study
 
 from judgebook.questions.agreement import analysis as agreement
-from judgebook.questions.groups import analysis
-from judgebook.questions.groups.alphas import alpha_between, alpha_within
-from judgebook.questions.groups.analysis import comparable, group_counts
-from judgebook.questions.groups.conclusions import QUESTIONS, VERDICTS, counted
+from judgebook.questions.groups import analysis, joint_resampling
+from judgebook.questions.groups.analysis import alpha_between, alpha_within, comparable, counted, group_counts
 from judgebook.questions.groups.question import GroupEffects
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
@@ -18,7 +16,7 @@ from judgebook.study.results import collect
 QUALITY = Label("quality", "dialogue_likert", "Quality", (1, 5))
 COMPARED = Label("quality", "comparative", "Quality", (-1, 1))
 SAMPLING = Sampling(200, 0.95, 1)
-OPTIONS = GroupEffects(n_permutations=300, n_picks=100, people_resamples=200)
+OPTIONS = GroupEffects(n_permutations=300, people_resamples=200)
 RUN = {"sampling": SAMPLING, "pick_seed": 123, "permute_seed": 1}
 
 
@@ -59,8 +57,21 @@ def test_p_values_are_adjusted_over_labels_and_groups(results):
 
 
 def test_pairs_of_systems_are_counted_once(results):
-    for question in QUESTIONS:
-        assert counted(results, question)[VERDICTS].sum(axis=1).tolist() == [6, 6, 6]
+    for of in ("sign", "size"):
+        assert counted(results, of).sum(axis=1).to_dict() == {"dialogue_likert": 18}  # six by three pairs of groups
+
+
+def test_of_very_many_pairs_of_systems_there_are_means_only(three, results, monkeypatch):
+    monkeypatch.setattr(analysis, "MANY_PAIRS", 5)
+    found = analysis.analyse(three, [QUALITY], OPTIONS, **RUN)
+    assert set(results) - set(found) == {"effect_size", "effect_difference", "conclusion_count"}
+    for statistic in ("mean_absolute_effect", "group_difference", "group_difference_debiased", "equivalence_margin"):
+        assert found[statistic].equals(results[statistic])
+    monkeypatch.setattr(joint_resampling, "MOST_UNITS", 20)
+    rows = analysis.analyse(three, [QUALITY], OPTIONS, **RUN)["group_difference"]
+    whole = results["group_difference"]
+    assert rows["estimate"].to_numpy() == pytest.approx(whole["estimate"].to_numpy())
+    assert set(rows["n_clusters"].dropna()) == {20}
 
 
 def test_a_group_that_sees_one_system_differently_is_found(results):

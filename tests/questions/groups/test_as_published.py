@@ -18,8 +18,7 @@ from judgebook.annotations.summary import in_scope
 from judgebook.display.names import display_names
 from judgebook.display.views import Plot, Table
 from judgebook.questions.groups import analysis
-from judgebook.questions.groups.alphas import alpha_within
-from judgebook.questions.groups.analysis import comparable, group_counts
+from judgebook.questions.groups.analysis import alpha_within, comparable, group_counts
 from judgebook.questions.groups.effects import label_scores, over_pairs, unit_sums
 from judgebook.sources import build
 from judgebook.statistics.intervals import Sampling

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from fixtures.made_annotations import numbered
 
-from judgebook.questions.groups.extremes import extremes
+from judgebook.questions.groups.claims import extremes
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 from judgebook.study.results import collect
@@ -20,12 +20,7 @@ def rated(scores, group, annotator, **columns):
 
 def found(*parts, labels=(QUALITY,), n_resamples=300, seed=1):
     frame, sampling = pd.concat(parts, ignore_index=True), Sampling(n_resamples, 0.95, seed)
-    return collect(extremes(frame, list(labels), sampling=sampling, people_resamples=200))
-
-
-def shares(results, of):
-    rows = results.select("extreme_share", of=of, resample="session")
-    return rows.set_index("group")["estimate"].to_dict()
+    return collect(extremes(frame, list(labels), sampling=sampling))
 
 
 def test_shares_by_hand():
@@ -34,14 +29,11 @@ def test_shares_by_hand():
         rated([None, 4, 3, 4, None, None], "g1", "B"),  # d1: 5 and 4, half of an extreme rating
         rated([1, 2, 3, 5, 3, None], "g2", "C"),
     )
-    # both rated d0 to d4
-    assert shares(results, "both rated") == pytest.approx({"g1": (1 + 0.5 + 0 + 0 + 1) / 5, "g2": 2 / 5})
-    # equal on d0 and d2; means differ on d1 (4.5, 2), d3 (3, 5) and d4 (5, 3)
-    assert shares(results, "disagreed") == pytest.approx({"g1": 1.5 / 3, "g2": 1 / 3})
-    rows = results.select("extreme_share_difference", resample="session", label=None).set_index("of")
-    assert rows["estimate"].to_dict() == pytest.approx({"both rated": 0.1, "disagreed": 0.5 - 1 / 3})
-    assert rows["n"].to_dict() == {"both rated": 5, "disagreed": 3}
-    assert rows["n_annotators"].tolist() == [3, 3]
+    # both rated d0 to d4: equal on d0 and d2; means differ on d1 (4.5, 2), d3 (3, 5) and d4 (5, 3)
+    shares = results["extreme_share"].set_index("group")["estimate"]
+    assert shares.to_dict() == pytest.approx({"g1": 1.5 / 3, "g2": 1 / 3})
+    (row,) = results["extreme_share_difference"].to_dict("records")
+    assert (row["estimate"], row["n"], row["n_annotators"]) == (pytest.approx(0.5 - 1 / 3), 3, 3)
 
 
 def test_scales_without_a_middle_comparisons_and_dialogues_of_one_group_are_left_out():
@@ -53,6 +45,6 @@ def test_scales_without_a_middle_comparisons_and_dialogues_of_one_group_are_left
 
 def test_groups_that_never_disagree_leave_a_reason():
     results = found(*(rated([1, 5, 3, 4], g, g) for g in ("g1", "g2")))
-    rows = results.select("extreme_share_difference", of="disagreed")
+    rows = results["extreme_share_difference"]
     assert rows["estimate"].isna().all()
     assert rows["note"].notna().all()

@@ -8,7 +8,7 @@ import pytest
 from fixtures.made_annotations import monte_carlo, study
 
 from judgebook.questions.groups import effects, joint_resampling
-from judgebook.questions.groups.robustness import _Noise, _Side, robustness
+from judgebook.questions.groups.claims import _Noise, _Side, robustness
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.results import collect
 
@@ -36,11 +36,10 @@ def test_measures_by_hand():
     # both noises 0.5 and 0.25, covariance 0.1 in both effects
     covariance = np.kron([[0.5, 0.1], [0.1, 0.25]], np.eye(2))
     noise = _Noise(np.linalg.cholesky(covariance).T, 1.0)
-    difference, correlation, same = side.measures(np.array([[2.0, -1.0, 1.0, 3.0]]), noise, 1)[0]
+    difference, correlation = side.measures(np.array([[2.0, -1.0, 1.0, 3.0]]), noise, 1)[0]
     off = 0.5 + 0.25 - 2 * 0.1
     assert difference == pytest.approx(np.sqrt((1 - off + 16 - off) / 2))
     assert correlation == pytest.approx((2 - 3 - 0.2) / np.sqrt((5 - 1.0) * (10 - 0.5)))
-    assert same == 0.5
 
 
 def test_difference_is_the_root_of_the_mean_of_what_each_label_has():
@@ -90,7 +89,7 @@ def test_intervals_cover_the_truth():
 
 
 def test_of_very_many_pairs_random_ones_are_used(monkeypatch):
-    frame, module = two_methods(np.random.default_rng(1), (0.5, 1.5)), "judgebook.questions.groups.robustness"
+    frame, module = two_methods(np.random.default_rng(1), (0.5, 1.5)), "judgebook.questions.groups.claims"
     whole = found(frame)
     monkeypatch.setattr(f"{module}.MANY_PAIRS", 3)
     monkeypatch.setattr(f"{module}.MOST_KEPT", 6)  # all of four systems: the estimates are the same

@@ -42,49 +42,22 @@ def pick(found, statistic, **keys):
     return rows.iloc[0]
 
 
-def test_marks_by_counting(one):
-    human, model, _, found = one
-    hits = [np.sum((h == 1) & (model == 1)) for h in human.T]
-    expected = {
-        "precision": sum(hits) / (2 * model.sum()),
-        "recall": sum(hits) / human.sum(),
-        "positive_agreement": 2 * sum(hits) / (2 * model.sum() + human.sum()),
-        "negative_agreement": 2
-        * np.sum((human == 0) & (model == 0)[:, None])
-        / np.sum(4 - 2 * model - human.sum(axis=1)),
-    }
-    for statistic, value in expected.items():
-        row = pick(found, statistic, against="people")
-        assert row["estimate"] == pytest.approx(value), statistic
-        assert row["ci_low"] < value < row["ci_high"]
-        assert (row["resample_unit"], row["n_clusters"], row["metric"], row["n"]) == ("dialogue", 20, "llm", 400)
-    assert len(fold(found, study="x", notebook="13")) == sum(map(len, found.values()))
-
-
-def test_people_compared_with_each_other_are_those_of_the_agreement_room(one):
-    _, _, frame, found = one
-    people = alpha_table(frame, LABELS, sampling=FEW)
-    for statistic in ("positive_agreement", "negative_agreement"):
-        row = pick(found, statistic, against="each other")
-        assert row["estimate"] == pytest.approx(people[statistic]["estimate"].item())
-        assert pd.isna(row["metric"])
-    alpha = people["alpha"]["estimate"].iloc[0]
-    assert pick(found, "judge_alpha", pair="people", measurement="ordinal")["estimate"] == pytest.approx(alpha)
-
-
-def test_alpha_with_each_person_is_that_of_the_agreement_room(one):
-    human, model, _, found = one
-    values = []
-    for i, h in enumerate(human.T):
-        pair = alpha_table(judged(np.stack([h, model], axis=1), model), LABELS, sampling=FEW, alone=True)
-        row = pick(found, "judge_alpha", pair=f"position {i + 1}")
-        assert row["estimate"] == pytest.approx(pair["alpha"]["estimate"].iloc[0])
-        values.append(row["estimate"])
-    mean, people = (pick(found, "judge_alpha", pair=pair)["estimate"] for pair in ("mean", "people"))
-    difference = pick(found, "judge_alpha", pair="difference")
-    assert mean == pytest.approx(np.mean(values))
-    assert difference["estimate"] == pytest.approx(mean - people)
+def test_alphas_are_those_of_the_agreement_room(one):
+    human, model, frame, found = one
+    alone = (alpha_table(judged(np.stack([h, model], 1), model), LABELS, sampling=FEW, alone=True) for h in human.T)
+    values = [table["alpha"]["estimate"].iloc[0] for table in alone]
+    mean, people, difference = (pick(found, "judge_alpha", pair=p) for p in ("mean", "people", "difference"))
+    assert mean["estimate"] == pytest.approx(np.mean(values))
+    assert people["estimate"] == pytest.approx(alpha_table(frame, LABELS, sampling=FEW)["alpha"]["estimate"].iloc[0])
+    assert difference["estimate"] == pytest.approx(mean["estimate"] - people["estimate"])
     assert difference["ci_high"] < 0
+    assert (people["resample_unit"], people["n_clusters"], people["metric"], people["n"]) == (
+        "dialogue",
+        20,
+        "llm",
+        400,
+    )
+    assert len(fold(found, study="x", notebook="13")) == sum(map(len, found.values()))
 
 
 def test_rates_and_their_changes_by_counting(one):
@@ -130,9 +103,8 @@ def test_few_marks_have_no_bootstrap_interval():
     human, model = np.zeros((200, 2)), np.zeros(200)
     human[:10], model[:8] = 1, 1
     found = analysis.analyse(judged(human, model), LABELS, sampling=Sampling(300, 0.95, 1))
-    for statistic in ("precision", "recall", "judge_alpha"):
-        assert set(found[statistic]["ci_kind"]) == {"not_estimable"}
-        assert found[statistic]["note"].str.contains("fewer than 20").all()
+    assert set(found["judge_alpha"]["ci_kind"]) == {"not_estimable"}
+    assert found["judge_alpha"]["note"].str.contains("fewer than 20").all()
 
 
 @pytest.mark.evidence

@@ -9,7 +9,7 @@ from pingouin import intraclass_corr
 from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from judgebook.questions.judges import analysis, gold
+from judgebook.questions.judges import agreement, analysis
 from judgebook.questions.judges.items import judged_items
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
@@ -43,15 +43,12 @@ def marks():
 
 def test_agreement_with_gold_by_counting(marks):
     human, model, found = marks
-    system = np.arange(240) % 2
-    for name, part in ((None, system < 2), ("s", system == 0), ("t", system == 1)):
-        for measure, of in (("accuracy", human >= 0), ("sensitivity", human == 1), ("specificity", human == 0)):
-            rows = found.select("gold_agreement", measure=measure)
-            row = rows[rows["system"].isna() if name is None else rows["system"] == name].squeeze()
-            hits, n = np.sum((human == model)[part & of]), np.sum(part & of)
-            assert (row["estimate"], row["n"], row["ci_kind"]) == (pytest.approx(hits / n), n, "wilson")
-            wilson = stats.binomtest(int(hits), int(n)).proportion_ci(method="wilson")
-            assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(wilson))
+    for measure, of in (("accuracy", human >= 0), ("sensitivity", human == 1), ("specificity", human == 0)):
+        row = found.select("gold_agreement", measure=measure).squeeze()
+        hits, n = np.sum((human == model)[of]), np.sum(of)
+        assert (row["estimate"], row["n"], row["ci_kind"]) == (pytest.approx(hits / n), n, "wilson")
+        wilson = stats.binomtest(int(hits), int(n)).proportion_ci(method="wilson")
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(wilson))
 
 
 def table(first, second):
@@ -65,8 +62,7 @@ def test_kappa_is_that_of_statsmodels(label):
     low, high = label.scale
     human = rng.integers(low, high + 1, 90).astype(float)
     model = np.where(rng.random(90) < 0.6, human, rng.integers(low, high + 1, 90)).astype(float)
-    found = analysed(human, model, label)["gold_kappa"]
-    whole = found[found["system"].isna()].set_index("weights")
+    whole = analysed(human, model, label)["gold_kappa"].set_index("weights")
     for weights, wt in (("none", None), ("quadratic", "quadratic")):
         if weights in whole.index:
             expected = cohens_kappa(table(human, model), wt=wt, return_results=False)
@@ -81,20 +77,18 @@ def test_scores_on_a_scale_are_compared_as_scipy_and_pingouin_do():
     human = rng.integers(0, 5, 120).astype(float)
     model = human + (rng.random(120) < 0.25) - (rng.random(120) < 0.1)
     found = analysed(human, model, Label("fine", "dialogue_rating", "Fine", (-1, 5)))
-    for system, part in ((None, slice(None)), ("s", slice(None, None, 2))):
-        h, m = human[part], model[part]
-        long = pd.DataFrame({"item": [*range(len(h))] * 2, "who": np.repeat(["h", "m"], len(h)), "x": np.r_[h, m]})
-        expected = {
-            ("gold_icc", "", ""): intraclass_corr(long, "item", "who", "x").set_index("Type").loc["ICC(A,1)", "ICC"],
-            ("gold_correlation", "coefficient", "spearman"): stats.spearmanr(h, m).statistic,
-            ("gold_correlation", "coefficient", "pearson"): stats.pearsonr(h, m).statistic,
-            ("gold_error", "measure", "absolute"): np.abs(m - h).mean(),
-            ("gold_error", "measure", "bias"): (m - h).mean(),
-        }
-        for (statistic, key, kind), value in expected.items():
-            row = found.select(statistic, system=system, **({key: kind} if key else {})).squeeze()
-            assert (row["estimate"], row["ci_low"] < value < row["ci_high"]) == (pytest.approx(value), True), kind
-            assert (row["ci_kind"], row["n"], row["resample_unit"]) == ("bca", len(h), "dialogue")
+    long = pd.DataFrame({"item": [*range(120)] * 2, "who": np.repeat(["h", "m"], 120), "x": np.r_[human, model]})
+    expected = {
+        ("gold_icc", "", ""): intraclass_corr(long, "item", "who", "x").set_index("Type").loc["ICC(A,1)", "ICC"],
+        ("gold_correlation", "coefficient", "spearman"): stats.spearmanr(human, model).statistic,
+        ("gold_correlation", "coefficient", "pearson"): stats.pearsonr(human, model).statistic,
+        ("gold_error", "measure", "absolute"): np.abs(model - human).mean(),
+        ("gold_error", "measure", "bias"): (model - human).mean(),
+    }
+    for (statistic, key, kind), value in expected.items():
+        row = found.select(statistic, **({key: kind} if key else {})).squeeze()
+        assert (row["estimate"], row["ci_low"] < value < row["ci_high"]) == (pytest.approx(value), True), kind
+        assert (row["ci_kind"], row["n"], row["resample_unit"]) == ("bca", 120, "dialogue")
 
 
 def test_where_a_side_is_constant_or_labels_have_two_values_nothing_is_made_up(marks):
@@ -102,7 +96,7 @@ def test_where_a_side_is_constant_or_labels_have_two_values_nothing_is_made_up(m
     found, flat = analysed(human, same, RANKED), analysed(same, same, RANKED)
     assert found["gold_correlation"]["estimate"].isna().all()
     assert set(found["gold_correlation"]["note"]) == {"one of the two sides is constant"}
-    assert found.select("gold_error", measure="bias", system=None)["estimate"].item() == pytest.approx(3 - human.mean())
+    assert found.select("gold_error", measure="bias")["estimate"].item() == pytest.approx(3 - human.mean())
     assert set(flat["gold_icc"]["note"]) == {"only one value occurs"}
     assert not {"gold_correlation", "gold_icc", "gold_error"} & marks[2].keys()
 
@@ -119,7 +113,7 @@ def test_items_of_several_systems_that_share_a_prompt_are_one_cluster():
     human, model = drawn(np.random.default_rng(7), 200)
     shared = [f"p{i % 200 // 2}" for i in range(400)]
     alone, together = analysed(human, model), analysed(human, model, context=shared)
-    rows = [f["gold_agreement"].query("measure == 'accuracy' and system.isna()").squeeze() for f in (alone, together)]
+    rows = [f["gold_agreement"].query("measure == 'accuracy'").squeeze() for f in (alone, together)]
     assert [(r["resample_unit"], r["n_clusters"]) for r in rows] == [("dialogue", 200), ("context", 100)]
     assert rows[0]["estimate"] == rows[1]["estimate"]
 
@@ -129,7 +123,7 @@ def test_rates_are_compared_with_gold_and_with_nobody_else(marks):
     assert set(found["rate_change"]["by"]) == {"model"}
     first = np.arange(240) % 2 == 0
     assert found.select("rate_change", system="s")["estimate"].item() == pytest.approx((model - human)[first].mean())
-    assert not {"judge_alpha", "precision", "positive_agreement"} & found.keys()
+    assert not {"judge_alpha"} & found.keys()
     assert "3 are needed" in analysed(human, model, annotator_known=True)["winning_rate"]["note"].item()
 
 
@@ -145,11 +139,11 @@ def test_where_a_value_hardly_occurs_there_is_a_reason():
     human, model = np.zeros(60), np.zeros(60)
     human[:3], model[1:4] = 1, 1
     found = analysed(human, model)
-    kappa = found["gold_kappa"].query("system.isna()").squeeze()
+    kappa = found["gold_kappa"].squeeze()
     assert kappa["estimate"] == pytest.approx(cohens_kappa(table(human, model), return_results=False))
     assert "3 items of the rarer value" in kappa["note"]
     none = analysed(np.zeros(60), model)
-    row = none.select("gold_agreement", measure="sensitivity").query("system.isna()").squeeze()
+    row = none.select("gold_agreement", measure="sensitivity").squeeze()
     assert np.isnan(row["estimate"])
     assert "nothing to take a share of" in row["note"]
 
@@ -166,8 +160,8 @@ def test_kappa_covers(n, prevalence):
     for _ in range(200):
         human, model = drawn(rng, n, prevalence)
         head = dict.fromkeys(("corpus", "method", "label", "metric"), "x")
-        data = gold.AgainstGold(head, BAD, human, model, np.arange(n), "dialogue", np.full(n, "s"))
-        row = next(r for r in gold.against_gold(data, sampling=FEW) if "weights" in r)
+        data = agreement.AgainstGold(head, BAD, human, model, np.arange(n), "dialogue")
+        row = next(r for r in agreement.against_gold(data, sampling=FEW) if "weights" in r)
         if np.isfinite(row["ci_low"]):
             inside.append(row["ci_low"] <= true <= row["ci_high"])
     assert len(inside) > 80
@@ -183,8 +177,8 @@ def test_choices_with_one_vote_do_not_depend_on_which_side_is_stored():
     turned = np.where(rng.random(120) < 0.5, -1.0, 1.0)
     found = []
     for sign in (np.ones(120), turned):
-        data = gold.AgainstGold(head, label, votes * sign, judge * sign, np.arange(120), "pair", None)
-        found.append({r.get("measure", "kappa"): r["estimate"] for r in gold.against_gold(data, sampling=FEW)})
+        data = agreement.AgainstGold(head, label, votes * sign, judge * sign, np.arange(120), "pair", paired=True)
+        found.append({r.get("measure", "kappa"): r["estimate"] for r in agreement.against_gold(data, sampling=FEW)})
     assert found[0] == pytest.approx(found[1])
     both = table(np.r_[votes, -votes], np.r_[judge, -judge])
     assert found[0]["kappa"] == pytest.approx(cohens_kappa(both, return_results=False))

@@ -6,7 +6,7 @@ import pytest
 from fixtures.made_annotations import metric_study
 
 from judgebook.display.names import DisplayNames
-from judgebook.questions.metrics import analysis, items, tables
+from judgebook.questions.metrics import analysis, findings, items
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 
@@ -28,18 +28,14 @@ def analysed():
     return people, both, analysis.analyse(people, both, LABELS, sampling=Sampling(300, 0.95, 1), **QUICK)
 
 
-def test_averages_over_data_sets_are_means_of_means(analysed):
+def test_leaderboards_have_the_largest_first_and_what_it_exceeds_the_others_by(analysed):
     found = analysed[-1]
-    sets = analysis.overall(found)
-    assert len(sets) == 4
-    mean = found.select("mean_correlation", over="data set", coefficient="spearman", average="fisher")
-    for metric, value in mean.set_index("metric")["estimate"].items():
-        of_sets = sets.loc[sets["metric"] == metric, "estimate"].astype(float)
-        assert value == pytest.approx(np.tanh(np.arctanh(of_sets).mean()))
-        assert abs(value) < 0.02  # the second corpus has every score reversed; only resamples differ
     assert list(analysis.set_titles(found, NAMES.titles).values()) == ["Main", "Other"]
-    assert tables.averages(found, NAMES).frame["Data sets"].tolist() == [2, 2]
-    assert tables.averages(found.part(corpus="main"), NAMES) is None
+    (main, other) = findings.leaderboard(found, NAMES)
+    assert (main.frame["Metric"].tolist(), other.frame["Metric"].tolist()) == (["Good", "Weak"], ["Weak", "Good"])
+    r = analysis.overall(found.part(corpus="main")).set_index("metric")["estimate"]
+    assert main.frame["Difference"].tolist()[1] == pytest.approx(r["m"] - r["n"])
+    assert np.isnan(main.frame["Difference"][0])
 
 
 def test_metrics_that_are_lower_for_better_systems_are_reversed():

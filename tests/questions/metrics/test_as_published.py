@@ -53,7 +53,7 @@ def two_sets(missing=0.05):
 
 def agrees_with_the_kernel(found, people, scores, labels):
     joined = items.join(items.human_means(people, labels), scores)
-    kernel = collect(correlations.correlations(joined, "spearman", sampling=Sampling(200, 0.95, 1)))["correlation"]
+    kernel = collect(correlations.correlations(joined, sampling=Sampling(200, 0.95, 1)))["correlation"]
     keys = ["corpus", "method", "label", "metric"]
     both = found.saved["correlation"].merge(kernel, on=keys, how="outer", suffixes=("", "_kernel"))
     assert len(both) == len(kernel) == len(found.saved["correlation"])

@@ -2,18 +2,20 @@ import numpy as np
 import pandas as pd
 import pingouin
 import pytest
-from fixtures.made_annotations import metric_study, monte_carlo
+from fixtures.made_annotations import monte_carlo
 from fixtures.made_annotations import rated_items as rated
 from scipy import stats
 
-from judgebook.questions.metrics import ceiling
+from judgebook.questions.metrics import correlations
 from judgebook.statistics.intervals import Sampling
-from judgebook.study.results import collect, fold
+from judgebook.study.results import collect
 
 
 def ceilings(annotations, coefficient="spearman", n_resamples=200, seed=1):
     """Reliability and ceiling of the only label."""
-    found = collect(ceiling.ceilings(annotations, sampling=Sampling(n_resamples, 0.95, seed), coefficient=coefficient))
+    found = collect(
+        correlations.ceilings(annotations, sampling=Sampling(n_resamples, 0.95, seed), coefficient=coefficient)
+    )
     return pd.concat(found).droplevel(1)
 
 
@@ -95,73 +97,3 @@ def test_no_ceiling_where_items_do_not_differ():
     assert found.loc["reliability", "estimate"] < 0
     assert np.isnan(found.loc["reliability_ceiling", "estimate"])
     assert found.loc["reliability_ceiling", "note"].startswith("items differ no more than chance")
-
-
-def of(found, name, **keys):
-    rows = found.select("replaceability", of=name, **keys)
-    assert len(rows) == 1
-    return rows.iloc[0]
-
-
-def test_replaceability_is_that_of_plain_loops():
-    annotations, scores = metric_study(np.random.default_rng(5), n_contexts=15, missing=0.05)
-    annotations = annotations[np.random.default_rng(6).random(len(annotations)) < 0.9]  # two or three ratings an item
-    found = collect(ceiling.replaceability(annotations, scores))
-    assert len(fold(found, study="x", notebook="09")) == 16
-    wide = annotations[annotations["label"] == "quality"].pivot_table(
-        index="dialogue", columns="annotator", values="score"
-    )
-    value = scores[scores["metric"] == "m"].set_index("dialogue")["score"].dropna()
-    wide = wide.loc[value.index]
-    own, metric = [], []
-    for a in wide:
-        rest = wide.drop(columns=a).mean(axis=1)
-        both = wide[a].notna() & rest.notna()
-        own.append(stats.spearmanr(wide[a][both], rest[both]).statistic)
-        metric.append(stats.spearmanr(value[both], rest[both]).statistic)
-    rows = {n: of(found, n, label="quality", metric="m") for n in ("annotator", "metric", "difference", "share")}
-    assert rows["annotator"]["estimate"] == pytest.approx(np.mean(own))
-    assert rows["metric"]["estimate"] == pytest.approx(np.mean(metric))
-    assert rows["difference"]["estimate"] == pytest.approx(np.mean(metric) - np.mean(own))
-    assert rows["share"]["estimate"] == pytest.approx(np.mean(np.array(metric) >= own))
-    assert rows["difference"]["ci_low"] < rows["difference"]["estimate"] < rows["difference"]["ci_high"]
-    assert rows["difference"]["n_annotators"] == 3
-
-
-def test_annotators_with_few_items_are_left_out_and_counted():
-    annotations, scores = metric_study(np.random.default_rng(7), n_contexts=10)
-    few = annotations[(annotations["annotator"] != "A2") | (annotations["dialogue"] < "d0020")]
-    found = collect(ceiling.replaceability(few, scores))
-    row = of(found, "difference", label="quality", metric="m")
-    assert row["n_annotators"] == 2
-    assert row["note"].startswith("1 of 3 annotators have fewer than 20 items")
-    none = collect(ceiling.replaceability(annotations, scores, min_items=1_000))["replaceability"]
-    assert none["estimate"].isna().all()
-    assert none["note"].unique() == ["3 of 3 annotators have fewer than 1000 items or constant ratings"]
-
-
-def test_interval_of_replaceability_is_about_that_of_the_bootstrap():
-    annotations, scores = metric_study(np.random.default_rng(8), n_contexts=40)
-    one = annotations[annotations["label"] == "quality"]
-    row = of(collect(ceiling.replaceability(one, scores[scores["metric"] == "m"])), "difference")
-    wide = one.pivot_table(index="dialogue", columns="annotator", values="score")
-    value = scores[scores["metric"] == "m"].set_index("dialogue")["score"].loc[wide.index].to_numpy()
-    own = wide.to_numpy()
-    rest = np.stack([np.delete(own, a, axis=1).mean(axis=1) for a in range(3)], axis=1)
-    contexts = np.arange(160).reshape(40, 4)  # dialogues of a context follow each other
-    assert (
-        one.drop_duplicates("dialogue").sort_values("dialogue")["context"].factorize()[0] == np.arange(160) // 4
-    ).all()
-
-    def difference(index):
-        at = contexts[index].ravel()
-        r = [
-            (stats.spearmanr(value[at], rest[at, a])[0], stats.spearmanr(own[at, a], rest[at, a])[0]) for a in range(3)
-        ]
-        return np.subtract(*np.mean(r, axis=0))
-
-    rng = np.random.default_rng(9)
-    drawn = [difference(rng.integers(0, 40, 40)) for _ in range(300)]
-    half = (row["ci_high"] - row["ci_low"]) / 2
-    assert half == pytest.approx(stats.t.ppf(0.975, 39) * np.std(drawn), rel=0.12)
-    assert (row["ci_kind"], row["resample_unit"], row["n_clusters"]) == ("cluster_robust", "context", 40)

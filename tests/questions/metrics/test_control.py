@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import mannwhitneyu, norm
 
-from judgebook.questions.metrics.control import above_control
+from judgebook.questions.metrics.analysis import above_control
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 from judgebook.study.results import collect

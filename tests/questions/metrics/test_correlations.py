@@ -1,13 +1,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures.libraries import SCIPY
 from fixtures.made_annotations import metric_study, monte_carlo
 from scipy import stats
 
 from judgebook.questions.metrics import correlations, items
 from judgebook.statistics.intervals import Sampling, expansion, generator
-from judgebook.study.labels import Label
 from judgebook.study.results import collect, fold, where
 
 
@@ -24,7 +22,7 @@ def pick(found, statistic="correlation", **keys):
 
 
 def spearman(joined, n_resamples=10_000):
-    return collect(correlations.correlations(joined, "spearman", sampling=Sampling(n_resamples, 0.95, 1)))
+    return collect(correlations.correlations(joined, sampling=Sampling(n_resamples, 0.95, 1)))
 
 
 def test_human_means_by_hand():
@@ -55,13 +53,12 @@ def test_join_says_what_is_wrong():
         items.join(human, scores.assign(dialogue="x" + scores["dialogue"]))
 
 
-@pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kendall"])
-def test_estimates_are_those_of_scipy(joined, coefficient):
-    found = collect(correlations.correlations(joined, coefficient, sampling=Sampling(200, 0.95, 1)))
+def test_estimates_are_those_of_scipy(joined):
+    found = spearman(joined, n_resamples=200)
     expected = {}
     for (label, metric), rows in joined.groupby(["label", "metric"]):
         rows = rows.dropna(subset="value")
-        expected[label, metric] = SCIPY[coefficient](rows["value"], rows["human"]).statistic
+        expected[label, metric] = stats.spearmanr(rows["value"], rows["human"]).statistic
         row = pick(found, label=label, metric=metric)
         assert row["estimate"] == pytest.approx(expected[label, metric])
         assert row["n"] == len(rows)
@@ -99,11 +96,10 @@ def test_items_without_context_are_resampled_by_dialogue(joined):
     assert set(found["n_clusters"]) == {80}
 
 
-@pytest.mark.parametrize("coefficient", ["spearman", "kendall"])
-def test_a_constant_label_or_metric_has_a_reason(joined, coefficient):
+def test_a_constant_label_or_metric_has_a_reason(joined):
     constant = joined.assign(human=joined["human"].where(joined["label"] == "quality", 3.0))
     constant["value"] = constant["value"].where(constant["metric"] == "m", 0.5)
-    found = collect(correlations.correlations(constant, coefficient, sampling=Sampling(200, 0.95, 1)))
+    found = spearman(constant, n_resamples=200)
     assert pick(found, label="fluent", metric="m")["note"] == "one of the two sides is constant"
     assert pick(found, "mean_correlation", metric="m")["note"] == "undefined for 1 of 2 labels"
     assert np.isfinite(pick(found, label="quality", metric="m")["ci_low"])
@@ -119,23 +115,6 @@ def test_a_metric_that_is_the_mean_itself_has_a_reason(joined):
         "not_estimable",
         "every resample gives the same value",
     )
-
-
-def test_within_contexts_it_is_the_mean_of_those_of_scipy(joined):
-    found = collect(correlations.within_context(joined, sampling=Sampling(300, 0.95, 1)))
-    rows = joined[(joined["label"] == "quality") & (joined["metric"] == "m")].dropna(subset="value")
-    r = []
-    for _, part in rows.groupby("context"):
-        if len(part) >= 3 and np.ptp(part["human"]) > 0:
-            r.append(stats.spearmanr(part["value"], part["human"]).statistic)
-    plain = pick(found, label="quality", metric="m", scope="within_context")
-    assert (plain["estimate"], plain["n"]) == (pytest.approx(np.mean(r)), len(r))
-    assert plain["note"] == f"{40 - len(r)} of 40 contexts have no correlation"
-    inside = np.array(r)[np.abs(r) < 1 - 1e-12]
-    fisher = pick(found, label="quality", metric="m", scope="within_context_fisher")
-    assert (fisher["estimate"], fisher["n"]) == (pytest.approx(np.tanh(np.arctanh(inside).mean())), len(inside))
-    assert fisher["note"].endswith(f"{len(r) - len(inside)} with |r| = 1 left out")
-    assert len(fold(found, study="x", notebook="09")) == 8
 
 
 @pytest.mark.parametrize(("n", "kind"), [(7, "not_estimable"), (8, "bca")])
@@ -178,41 +157,6 @@ def test_the_mean_over_labels_is_that_of_systems_resampled_jointly():
     assert (mean["ci_low"], mean["ci_high"]) == pytest.approx((by_scipy.low, by_scipy.high), abs=0.03)
 
 
-def test_the_overall_score_is_the_mean_of_labels_on_one_scale():
-    annotations, scores = metric_study(np.random.default_rng(5), n_contexts=25, n_systems=9)
-    joined = items.join(items.human_means(annotations), scores)
-    names, method = joined["label"].unique(), joined["method"].iloc[0]
-    labels = [Label(name, method, name, (1, 5)) for name in names]
-    found = collect(correlations.overall_system_level(joined, labels, "pearson", sampling=Sampling(500, 0.95, 1)))
-    row = pick(found, "overall_correlation", metric="m")
-    means = joined[joined["metric"] == "m"].groupby(["system", "label"])[["value", "human"]].mean()
-    means = means.groupby("system").mean()
-    assert row["estimate"] == pytest.approx(stats.pearsonr(means["value"], means["human"]).statistic)
-    assert (row["level"], row["n"], row["ci_kind"]) == ("system", 9, "bca")
-    labels[0] = Label(names[0], method, "other", (0, 1))
-    assert not list(correlations.overall_system_level(joined, labels, "pearson", sampling=Sampling(500, 0.95, 1)))
-
-
-def test_averages_by_hand():
-    r = {"m": [0.2, 0.6, 1.0, np.nan], "n": [np.nan] * 4}
-    rows = pd.DataFrame([(k, v) for k, x in r.items() for v in x], columns=["metric", "estimate"])
-    results = collect(correlations.averages(rows.assign(coefficient="spearman"), "corpus"))
-    found = results["mean_correlation"]
-    assert found["estimate"][0] == pytest.approx(np.tanh(np.mean(np.arctanh([0.2, 0.6]))))
-    assert found["n"].tolist() == [2, 0]
-    assert found["note"][0] == "1 of 4 are undefined; 1 with |r| = 1 left out"
-    assert found["estimate"].isna().tolist() == [False, True]
-    assert len(fold(results, study="x", notebook="09")) == 2
-
-
-def test_averages_do_not_mix_coefficients():
-    rows = pd.DataFrame({"metric": "m", "coefficient": ["spearman", "pearson"], "estimate": [0.1, 0.5]})
-    found = collect(correlations.averages(rows, "corpus"))["mean_correlation"]
-    assert dict(zip(found["coefficient"], found["estimate"], strict=True)) == pytest.approx(
-        {"spearman": 0.1, "pearson": 0.5}
-    )
-
-
 def test_a_metric_of_turns_is_left_out_of_dialogues():
     annotations, scores = metric_study(np.random.default_rng(2), n_contexts=3)
     dialogues = annotations.assign(turn=pd.array([pd.NA] * len(annotations), dtype="Int32"), method="dialogue_rating")
@@ -238,12 +182,10 @@ def test_context_intervals_cover_where_item_intervals_do_not():
     assert np.mean(covered["item"]) < 0.87
 
 
-@pytest.mark.parametrize("coefficient", ["spearman", "pearson"])
-def test_over_very_many_clusters_intervals_are_those_of_the_bootstrap(joined, coefficient, monkeypatch):
-    sampling = Sampling(1_000, 0.95, 1)
-    resampled = collect(correlations.correlations(joined, coefficient, sampling=sampling))
+def test_over_very_many_clusters_intervals_are_those_of_the_bootstrap(joined, monkeypatch):
+    resampled = spearman(joined, n_resamples=1_000)
     monkeypatch.setattr(correlations, "MANY_CLUSTERS", 3)
-    robust = collect(correlations.correlations(joined, coefficient, sampling=sampling))
+    robust = spearman(joined)
     for statistic in ("correlation", "mean_correlation"):
         a, b = resampled[statistic], robust[statistic]
         assert b["estimate"].to_numpy() == pytest.approx(a["estimate"].to_numpy())

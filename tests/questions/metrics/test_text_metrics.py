@@ -64,27 +64,6 @@ def test_new_bigrams_by_hand(scores):
     assert scores.loc["d2":"d3", "new_bigrams"].isna().all()  # nothing was said before
 
 
-def test_greedy_matching_by_hand():
-    """Zhang et al. 2020 ("BERTScore"), Figure 1: recall is the mean of the largest cosines of the reference's words."""
-    cosines = np.array([[0.713, 0.597, 0.428], [0.1, 0.515, 0.858], [0.0, 0.2, 0.3], [0.408, 0.0, 0.2]])
-    precision, recall = (0.713 + 0.858 + 0.3 + 0.408) / 4, (0.713 + 0.597 + 0.858) / 3
-    assert text_metrics.greedy_f(cosines) == pytest.approx(2 * precision * recall / (precision + recall))
-    assert text_metrics.greedy_f(np.array([[-0.2, -0.1]])) == 0
-
-
-def test_matching_is_that_of_the_libraries_own_vectors(scores):
-    """Of two words it is wordllama's cosine; of d0, whose words are whole pieces, what wordllama's cosines give."""
-    model = text_metrics._embeddings()
-    pair = FRAME.head(1).assign(text="cat", reference="dog")
-    found = table(text_metrics.compute(pair, ["matching_reference"])[0]).at["d0", "matching_reference"]
-    assert found == pytest.approx(model.similarity("cat", "dog"), abs=1e-6)
-    a, b = (np.asarray(model.embed(text.split(), norm=True)) for text in TEXTS[0][3:5])
-    best = [[max(np.dot(u, v) for v in y) for u in x] for x, y in ((a, b), (b, a))]
-    p, r = map(np.mean, best)
-    assert scores.at["d0", "matching_reference"] == pytest.approx(2 * p * r / (p + r), abs=1e-5)
-    assert scores.at["d0", "matching_reference"] > scores.at["d1", "matching_reference"]
-
-
 def test_similarity_is_a_cosine_that_knows_equal_texts(scores):
     same = FRAME.assign(reference=FRAME["text"])
     found = table(text_metrics.compute(same, ["similarity_reference"])[0])["similarity_reference"]

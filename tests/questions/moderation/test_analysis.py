@@ -13,8 +13,8 @@ from compendium.papers import moderation as printed
 from compendium.published import numbers as published
 from compendium.simulation import moderation as simulated
 from judgebook.display.names import DisplayNames
-from judgebook.questions.agreement import kappa_icc as coefficients
-from judgebook.questions.moderation import categories, preferences
+from judgebook.questions.agreement import coefficients
+from judgebook.questions.moderation import analysis, categories
 from judgebook.questions.performance.rate_intervals import wilson
 from judgebook.statistics.intervals import Sampling
 from judgebook.statistics.permutation import sign_flip_test
@@ -101,7 +101,7 @@ class TestCategories:
         same = categorized([("i1", (1, 1)), ("i2", (1, 1))], words=(None, None))
         assert same["fleiss_kappa"]["note"].tolist() == ["the statistic is undefined on these data"]
         assert same["pair_size"].empty
-        nothing = categorized([], both=preferences.outcomes(*compared(TestOutcomes.ROWS)))
+        nothing = categorized([], both=analysis.outcomes(*compared(TestOutcomes.ROWS)))
         assert set(nothing) == {"moderation_count"}
         wins = nothing["moderation_count"].query("system == 'x' and outcome == 'wins' and system_b.isna()")
         assert wins[["estimate", "n"]].to_numpy().tolist() == [[4, 9]]
@@ -171,7 +171,7 @@ class TestOutcomes:
     )
 
     def test_both_sides_by_hand(self):
-        both = preferences.outcomes(*compared(self.ROWS))
+        both = analysis.outcomes(*compared(self.ROWS))
         found = both.groupby(["system", "outcome"]).size()
         assert found["x"].to_dict() == {"loses": 1, "tied": 1, "unrelated": 3, "wins": 4}
         assert found["y"].to_dict() == {"loses": 3, "tied": 1, "unrelated": 1, "wins": 1}
@@ -180,48 +180,34 @@ class TestOutcomes:
     def test_a_winner_cannot_be_unrelated(self):
         better, unrelated = compared(self.ROWS)
         with pytest.raises(ValueError, match="have a winner and are marked"):
-            preferences.outcomes(better, unrelated.assign(score=1.0))
+            analysis.outcomes(better, unrelated.assign(score=1.0))
 
     def test_shares_with_three_intervals(self):
-        both = preferences.outcomes(*compared(self.ROWS))
-        rows = collect(preferences.shares(both, sampling=SAMPLING))
+        both = analysis.outcomes(*compared(self.ROWS))
+        rows = collect(analysis.shares(both, sampling=SAMPLING))
         x = rows.select("moderation_share", system="x", outcome="wins")
         assert x["estimate"].tolist() == pytest.approx([4 / 9] * 3)
         ends = x.set_index("interval")
         assert (ends.at["n", "ci_low"], ends.at["n", "ci_high"]) == pytest.approx(wilson(4, 9))
         assert ends.at["items", "n_clusters"] == 3
         assert ends.at["items", "ci_high"] > ends.at["n", "ci_high"]
-        against = collect(preferences.shares(both, against=True, sampling=SAMPLING))
-        pair = against.select("moderation_share", system="x", system_b="z", outcome="unrelated", interval="n")
-        assert pair["estimate"].item() == pytest.approx(2 / 3)
 
     def test_leads_turn_whole_prompts(self):
         rows = [(f"p{i}", "x", "y", ("wins", "wins", "loses") if i % 4 else ("loses",) * 3) for i in range(12)]
-        found = preferences.leads(preferences.outcomes(*compared(rows)), permute_seed=1, sampling=SAMPLING).iloc[0]
+        found = analysis.leads(analysis.outcomes(*compared(rows)), permute_seed=1, sampling=SAMPLING).iloc[0]
         assert found["estimate"] == pytest.approx((9 - 9) / 36)
         sums = np.array([1.0 if i % 4 else -3.0 for i in range(12)])
         test = sign_flip_test(sums, rng=np.random.default_rng(1))
         assert test.exact
         assert found["p_value"] == pytest.approx(test.p_value)
 
-    def test_flags_and_replies(self):
+    def test_flags(self):
         marks = pd.DataFrame(
             {"corpus": "main", "system": "x", "context": ["p1", "p1", "p2"], "annotator": ["A", "B", "A"]}
         )
-        found = next(preferences.flagged(marks.assign(score=[1.0, 0.0, 0.0]), sampling=SAMPLING))
+        found = next(analysis.flagged(marks.assign(score=[1.0, 0.0, 0.0]), sampling=SAMPLING))
         assert found["estimate"] == pytest.approx(1 / 3)
         assert found["ci_kind"] == "exact_bound"
-        both = preferences.outcomes(*compared(self.ROWS))
-        shown = both[["corpus", "dialogue", "context", "system"]].drop_duplicates()
-        texts = shown.assign(turn=0, user_text="u", system_text=shown["system"] + " says")
-        got = preferences.replies(texts, both, "z")
-        assert got[["dialogue", "reference"]].to_numpy().tolist() == [["p1-x-y/x", "z says"], ["p1-x-y/y", "z says"]]
-        assert preferences.replies(texts, both, "nobody").empty
-        scores = got[["corpus", "dialogue"]].assign(metric="length", score=[2.0, 5.0])
-        mean = preferences.overlap(pd.concat([scores, scores.assign(score=4.0)]), got, sampling=SAMPLING)
-        mean = collect(mean)["overlap"].set_index("system")
-        assert mean["estimate"].to_dict() == {"x": 3.0, "y": 4.5}
-        assert mean["n"].to_dict() == {"x": 2, "y": 2}
 
 
 class TestPrinted:
@@ -251,7 +237,7 @@ class TestSimulated:
         model, names = simulated.comparisons(), (*simulated.CHATBOTS, simulated.HUMAN)
         counts = published.load("dstc10", "Table 6").set_index(["panel", "row", "column"])["value"]
         for a, name in enumerate(names):
-            total = dict.fromkeys(preferences.OUTCOMES, 0.0)
+            total = dict.fromkeys(analysis.OUTCOMES, 0.0)
             for i, j, n in simulated.pairs():
                 if a in (i, j):
                     shares = model.shares(i, j) if a == i else model.shares(j, i)

@@ -12,8 +12,8 @@ from fixtures.rated_systems import rng, value
 
 from compendium.simulation.model import measures
 from judgebook.questions.agreement.coincidences import patterns
-from judgebook.questions.operating_characteristics import alpha, analysis, views
-from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan, mean, share
+from judgebook.questions.operating_characteristics import analysis, views
+from judgebook.questions.operating_characteristics.analysis import SimulationPlan, mean, share
 from judgebook.questions.operating_characteristics.question import Operating
 from judgebook.statistics.intervals import exact_binomial
 from judgebook.study.labels import LABEL_SETS, Label
@@ -38,7 +38,7 @@ def test_rows_of_shares_and_means_by_hand():
 def test_a_sample_has_the_patterns_of_its_items():
     scores = np.array([[1, 1], [1, 2], [2, 2], [1, 2], [np.nan, 1]])
     drawn = np.array([0, 3, 3, 2])
-    found, expected = alpha.sample(patterns(scores), drawn), patterns(scores[drawn])
+    found, expected = analysis.sample(patterns(scores), drawn), patterns(scores[drawn])
     assert sorted(zip(found.counts.tolist(), found.weights.tolist(), strict=True)) == sorted(
         zip(expected.counts.tolist(), expected.weights.tolist(), strict=True)
     )
@@ -49,8 +49,8 @@ def test_a_sample_has_the_patterns_of_its_items():
 def test_intervals_over_dialogues_hold_alpha_and_those_over_turns_do_not():
     made = annotate(measures(SPEC, "sur_x")["behavior", "empathetic"], 300, SPEC, rng(21))
     label = Label("empathetic", "behavior", "", (0, 1), "ordinal")
-    one = alpha.Repeated(label, patterns(made.scores), made.dialogue)
-    rows = list(alpha.coverage(one, SimulationPlan(n_runs=200, n_resamples=500)))
+    one = analysis.Repeated(label, patterns(made.scores), made.dialogue)
+    rows = list(analysis.alpha_coverage(one, SimulationPlan(n_runs=200, n_resamples=500)))
     ours, turns = (value(rows, "interval_coverage", over=over) for over in ("dialogue", "turn"))
     assert abs(ours["estimate"] - 0.95) < monte_carlo(0.95, 1000)
     assert turns["ci_high"] < 0.95

@@ -6,8 +6,8 @@ from fixtures.made_annotations import comparisons, monte_carlo
 from fixtures.rated_systems import rated, rng, value
 
 from judgebook.model import ratings
-from judgebook.questions.operating_characteristics import fits
-from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan
+from judgebook.questions.operating_characteristics import analysis as fits
+from judgebook.questions.operating_characteristics.analysis import SimulationPlan
 from judgebook.questions.performance.fitted import judgements, votes
 
 

@@ -1,11 +1,18 @@
-"""Who changed: planted changes are named and nothing else is, and without any there is silence."""
+"""Who changed: planted changes are named and nothing else is; contrasts against fits without each cluster."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from judgebook.questions.over_time import changes
-from judgebook.questions.over_time.changes import ALL_CHANGED, NOBODY, ONLY_ONE, UNKNOWN, Boundary
+from judgebook.questions.over_time.changes import (
+    ALL_CHANGED,
+    NOBODY,
+    ONLY_ONE,
+    UNKNOWN,
+    Boundary,
+    contrasts,
+    indicators,
+)
 
 SYSTEMS = ["base", "new", "old"]
 
@@ -45,7 +52,7 @@ def named(frame):
     return [
         (week, name)
         for week, one in enumerate(each, 1)
-        for name in [*one.changed, *(s for s, c in one.systems.items() if c.p_values[0] * m < 0.05)]
+        for name in [*one.changed, *(s for s, c in one.systems.items() if c.p_value * m < 0.05)]
     ]
 
 
@@ -67,9 +74,9 @@ def test_estimates_are_what_was_planted():
     one = boundaries(world(np.random.default_rng(6), items=400, annotator=-0.7, system=0.5))[0]
     one.test(0.001)
     assert one.changed == ["a2"]
-    assert one.annotators["a2"].estimate[0] == pytest.approx(-0.7, abs=0.15)
-    assert one.systems["new"].estimate[0] == pytest.approx(0.5, abs=0.15)
-    assert one.systems["old"].estimate[0] == pytest.approx(0, abs=0.15)
+    assert one.annotators["a2"].estimate == pytest.approx(-0.7, abs=0.15)
+    assert one.systems["new"].estimate == pytest.approx(0.5, abs=0.15)
+    assert one.systems["old"].estimate == pytest.approx(0, abs=0.15)
 
 
 def test_other_people_in_the_second_week_do_not_look_like_a_change_of_systems():
@@ -82,7 +89,7 @@ def test_other_people_in_the_second_week_do_not_look_like_a_change_of_systems():
     one = boundaries(frame)[0]
     one.test(0.001)
     assert (raw[1] - raw[0] > 0.3).all()
-    assert all(abs(c.estimate[0]) < 0.2 for c in one.systems.values())
+    assert all(abs(c.estimate) < 0.2 for c in one.systems.values())
 
 
 @pytest.mark.parametrize(
@@ -104,7 +111,7 @@ def test_of_two_annotators_it_cannot_be_told_who_changed():
     one.test(0.01)
     assert one.changed == ["a0", "a1"]
     assert (one.why, one.systems) == (ALL_CHANGED, {})
-    assert one.annotators["a0"].estimate[0] == pytest.approx(-one.annotators["a1"].estimate[0])
+    assert one.annotators["a0"].estimate == pytest.approx(-one.annotators["a1"].estimate)
 
 
 def test_those_who_judged_little_are_not_tested():
@@ -114,17 +121,47 @@ def test_those_who_judged_little_are_not_tested():
     assert "a3" not in boundaries(frame, least=judged + 1)[0].common
 
 
-def test_leniency_in_a_week_is_relative_to_the_others_and_ignores_who_judged_which_system():
-    frame = world(np.random.default_rng(12), weeks=1, items=400, people=3)
-    frame = frame[~((frame["annotator"] == "a0") & (frame["system"] == "old"))]
-    frame["score"] = np.select([frame["annotator"] == "a0", frame["annotator"] == "a1"], [1.0, 0.0], -1.0)
-    frame["score"] += 2.0 * (frame["system"] == "old") + 1e-3 * np.random.default_rng(1).normal(size=len(frame))
-    rows = {row["annotator"]: row["estimate"] for row in changes.severities(frame, 0.95)}
-    assert rows == pytest.approx({"a0": 1.0, "a1": 0.0, "a2": -1.0}, abs=0.01)
-
-
 @pytest.mark.evidence
 def test_in_at_most_one_study_of_twenty_without_a_change_is_one_named():
     rng = np.random.default_rng(13)
     alarms = [bool(named(world(rng, weeks=6, items=20, people=4))) for _ in range(400)]
     assert np.mean(alarms) <= 0.05
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(1)
+    system, person, cluster = rng.integers(2, size=90), rng.integers(4, size=90), rng.integers(30, size=90)
+    y = 1.0 * system + 0.5 * person + rng.normal(0, 1, 90) + rng.normal(0, 1, 30)[cluster]
+    return indicators(system, person), y, cluster, np.array([[-1.0, 1.0, 0, 0, 0, 0]])
+
+
+def test_estimate_and_error_are_those_of_fits_without_each_cluster(data):
+    x, y, cluster, wanted = data
+    (made,) = contrasts(x, y, cluster, wanted, cluster * 0)
+    fit = lambda keep: float(wanted[0] @ np.linalg.lstsq(x[keep], y[keep], rcond=None)[0])  # noqa: E731
+    whole = fit(np.full(90, True))
+    without = np.array([fit(cluster != c) for c in np.unique(cluster)])
+    assert made.estimate == pytest.approx(whole)
+    assert made.error == pytest.approx(np.sqrt(29 / 30 * np.sum((without - whole) ** 2)))
+
+
+def test_a_difference_of_two_means_has_the_error_of_welch():
+    y, group = np.array([1.0, 2, 4, 7, 3, 3, 9, 5, 6]), np.repeat([0, 1], [4, 5])
+    one, of_two = (
+        contrasts(indicators(group), y, np.arange(9), np.array([[-1.0, 1.0]]), of)[0] for of in (0 * group, group)
+    )
+    parts = [y[group == g] for g in (0, 1)]
+    scale = np.sqrt(8 / 9)  # the jackknife's factor for nine clusters; each mean has its own in Welch's
+    expected = np.sqrt(sum(p.var(ddof=1) / (len(p) - 1) for p in parts)) * scale
+    assert one.error == pytest.approx(expected)
+    assert one.df == pytest.approx((4 / 16 + 5 / 25) ** 2 / (4 / 16**2 + 5 / 25**2) - 1)
+    assert (of_two.df, of_two.error) == (pytest.approx(3), pytest.approx(expected))
+
+
+def test_what_is_not_identified_or_rests_on_one_cluster_is_missing(data):
+    x, y, cluster, wanted = data
+    level = np.zeros((1, 6))
+    level[0, 0] = 1  # the level of a system, where those of annotators are free
+    assert np.isnan(contrasts(x, y, cluster, level, cluster * 0)[0].estimate)
+    assert np.isnan(contrasts(x, y, cluster * 0, wanted, cluster * 0)[0].p_value)

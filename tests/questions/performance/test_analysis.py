@@ -3,15 +3,8 @@ import pandas as pd
 import pytest
 from fixtures.made_annotations import comparisons, ratings
 
-from judgebook.annotations import picks
-from judgebook.annotations.scores import outcomes
 from judgebook.questions.performance import analysis as performance
-from judgebook.questions.performance import rates
-from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
-from judgebook.study.results import collect
-
-SAMPLING = Sampling(300, 0.95, 1)
 
 
 def judged(frame, **columns):
@@ -82,18 +75,3 @@ class TestUnits:
         (first, of_turns), (second, others) = performance.by_unit(both, "turn")
         assert (first, of_turns["turn"].nunique(), set(of_turns["method"])) == ("turn", 200, {"turn_likert"})
         assert (second, set(others["method"])) == ("dialogue", {"dialogue_likert"})
-
-
-def test_picks_have_the_mean_and_range_of_every_single_pick():
-    pairs = comparisons([("a", "b", x) for x in (1, 1, 0, -1)])
-    pairs = judged(pd.concat([pairs, pairs.assign(annotator="A2", score=-pairs["score"])], ignore_index=True))
-    for frame, statistic, keys in ((twice(), "mean", ["system"]), (pairs, "share", ["system", "outcome"])):
-        found = collect(rates.over_picks(frame, n=7, seed=3))[statistic].set_index(keys)
-        singles = [outcomes(p).groupby(keys)["score"].mean() for p in picks.picks(frame, 7, 3)]
-        single = pd.concat(singles, axis=1).loc[found.index]
-        assert found["estimate"].tolist() == pytest.approx(single.mean(axis=1).tolist())
-        assert found["ci_low"].tolist() == pytest.approx(single.min(axis=1).tolist())
-        assert found["ci_high"].tolist() == pytest.approx(single.max(axis=1).tolist())
-    once = twice().drop_duplicates("dialogue")
-    assert not list(rates.over_picks(once, n=3, seed=1))
-    assert not list(rates.over_picks(once.iloc[:0], n=3, seed=1))

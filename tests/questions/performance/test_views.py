@@ -1,4 +1,4 @@
-"""What notebook 07 shows follows from its results: arrangement, both intervals, who is first, who leads."""
+"""What notebook 07 shows follows from its results: intervals, clusters of systems, printed numbers."""
 
 import numpy as np
 import pandas as pd
@@ -7,51 +7,44 @@ import pytest
 from compendium.papers import bot_performance
 from compendium.published.mapping import MappingEntry
 from judgebook.display.names import DisplayNames
-from judgebook.questions.performance import analysis, findings
+from judgebook.model.contrasts import Levels
+from judgebook.model.fit import RESIDUAL, Fit
+from judgebook.questions.performance import analysis, leaderboard, leading, tables
+from judgebook.questions.performance.fitted import of_fit
 from judgebook.study.labels import Label
 from judgebook.study.results import collect
 
 NAMES = {
-    "method": {"behavior": "Behaviour", "dialogue_likert": "Likert", "comparative": "Comparative"},
+    "method": {"dialogue_likert": "Likert", "comparative": "Comparative"},
     "group": {"x": "Group X"},
     "system": {s: s.upper() for s in "ab"},
 }
-BAD = Label("bad", "behavior", "Bad", (0, 1), direction=-1)
+FIT = {"variances": {RESIDUAL: 1.0}, "left_out": {}, "others": False, "people": np.zeros(3), "n": 90, "n_annotators": 0}
 RATED = [Label("quality", "dialogue_likert", "Quality", (1, 5)), Label("quality", "comparative", "Quality", (-1, 1))]
-SHOWN = DisplayNames({(x.method, x.id): x for x in [BAD, *RATED]}, NAMES)
+SHOWN = DisplayNames({(x.method, x.id): x for x in RATED}, NAMES)
 
 
-def estimates(labels, systems, **columns):
-    """Rows of estimates: every label and system."""
-    rows = [(x.method, x.id, s, 0.1 * (i + 1)) for x in labels for i, s in enumerate(systems)]
-    out = pd.DataFrame(rows, columns=["method", "label", "system", "estimate"]).assign(corpus="main", group="x")
-    fixed = {"ci_low": out["estimate"] - 0.05, "ci_high": out["estimate"] + 0.05, "ci_kind": "bca", "n": 9}
-    return out.assign(**fixed | {"statistic": "rate", "outcome": "", "interval": "dialogue"} | columns)
+def test_shares_won_carry_the_share_tied_and_primary_intervals():
+    head = {"corpus": "main", "group": "x", "method": "comparative", "label": "quality", "statistic": "share"}
+    rows = [
+        head | {"system": s, "outcome": o, "interval": over, "estimate": x, "ci_low": x - wide}
+        for s, x in zip("ab", (0.1, 0.2), strict=True)
+        for o in ("win", "tie", "loss")
+        for over, wide in (("dialogue", 0.05), ("independent", 0.01))
+    ]
+    won = analysis.won(analysis.primary_scores(collect(rows)))
+    assert won[["estimate", "tie", "ci_low"]].to_numpy() == pytest.approx(
+        np.array([[0.1, 0.1, 0.05], [0.2, 0.2, 0.15]])
+    )
 
 
-def test_shares_won_carry_the_share_tied():
-    rows = estimates([RATED[1]] * 3, "ab", statistic="share", outcome=np.repeat(["win", "tie", "loss"], 2))
-    independent = rows.assign(interval="independent", ci_low=0.0, ci_high=1.0)
-    won = analysis.won(analysis.two_intervals(collect(pd.concat([rows, independent]))))
-    found = won[["estimate", "tie", "light_low", "light_high"]].to_numpy()
-    assert found == pytest.approx(np.array([[0.1, 0.1, 0, 1], [0.2, 0.2, 0, 1]]))
-
-
-def test_widths_are_roots_of_design_effects():
-    rows = estimates([BAD], "ab", statistic="design_effect", of="rate", unit="dialogue", n_clusters=30)
-    rows = rows.drop(columns="interval").assign(outcome=None, estimate=4.0)
-    results = collect(rows, rows.assign(unit="annotator", estimate=9.0, n_clusters=12))
-    (line,) = findings._widths(results, SHOWN)
-    assert (line["who"], line["median"], line["low"], line["high"]) == ("Behaviour", 2, 2, 2)
-
-
-def test_annotators_as_a_sample_are_told_by_the_ratio_of_widths():
-    alone = estimates([BAD], "ab", n_annotators=7)
-    both = alone.assign(interval="dialogue and annotator", ci_low=alone["estimate"] - 0.15)
-    found, unknown = findings._people(collect(alone, both.assign(ci_high=both["estimate"] + 0.15)), SHOWN)
-    (line,) = found
-    assert (line["median"], line["n"], unknown) == (pytest.approx(3), [7], [])
-    assert findings._people(collect(alone), SHOWN) == ([], ["Behaviour"])
+def test_a_cluster_has_the_systems_that_are_not_told_from_its_first():
+    head = {"corpus": "main", "group": "x", "method": "dialogue_likert", "label": "quality"}
+    levels = Levels(np.array([3.0, 2.9, 1.0]), 0.04 * np.eye(3), np.full((3, 3), 30.0))
+    fit = Fit(tuple("abc"), levels, sizes=np.full(3, 30), **FIT)
+    results = collect(of_fit(fit, head, 1, 0.95))
+    (table,) = tables.ranks(results, leaderboard.orders(leading.rankings(results), SHOWN), SHOWN)
+    assert table.frame["Cluster"].tolist() == [1, 1, 2]
 
 
 @pytest.mark.parametrize(

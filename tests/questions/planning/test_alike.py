@@ -7,8 +7,8 @@ import statsmodels.formula.api as smf
 from scipy import stats
 
 from judgebook import project
-from judgebook.questions.planning.assumed import alike
-from judgebook.questions.planning.assumed.stated import sizes
+from judgebook.questions.planning import assumed as alike
+from judgebook.questions.planning.assumed import sizes
 
 ENDS = np.array([0.1, 0.9])
 

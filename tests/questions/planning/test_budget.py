@@ -9,10 +9,9 @@ from fixtures import planned_studies
 from fixtures.planned_studies import judged
 
 from judgebook.display.names import display_names
-from judgebook.questions.planning import analysis, budget_views, findings, next_items, pilot_study
+from judgebook.questions.planning import analysis, findings, next_items, pilot_study
 from judgebook.questions.planning.question import Planning
 from judgebook.study import params
-from judgebook.study.results import where
 from judgebook.study.schema import ANNOTATIONS, WORK_UNITS, conform
 
 OPTIONS = {
@@ -60,7 +59,7 @@ def good(study):
 def test_gains_are_those_of_the_formula(good):
     """By hand from the variances of the fit: all but those of dialogues are each judgement's own."""
     _, _, results, names, _ = good
-    (team,), (pilot_,), (judge,) = budget_views.teams(results, names), good[0].pilots, good[0].judged
+    (team,), (pilot_,), (judge,) = findings.teams(results, names), good[0].pilots, good[0].judged
     v = pilot_.fit.variances
     of_dialogues, of_each = v["item"], v["annotator"] + v["taste"] + v["residual"]  # all systems meet in sessions
 
@@ -70,8 +69,7 @@ def test_gains_are_those_of_the_formula(good):
     # explained: a share of the variance of values by three people each
     explained = judge.share.estimate * variance(3, 1)
     with_model = (variance(team["each"], 1) - explained) / team["n"] + explained / team["pool"]
-    (gain,) = where(results["split_gain"], label="x")["estimate"]
-    assert gain == pytest.approx(variance(team["alone_each"], team["alone"]) / with_model)
+    gain = variance(team["alone_each"], team["alone"]) / with_model
     assert team["gain"]["estimate"] == pytest.approx(gain)  # one label: it is what all have
     assert team["narrower"]["estimate"] == pytest.approx(1 - 1 / np.sqrt(gain))
 
@@ -86,7 +84,7 @@ def test_gains_are_those_of_the_formula(good):
 )
 def test_where_the_model_is_not_recommended_people_alone_are(study, noise, n, least_gain, helps, words):
     data, _, results, names, said = planned(study, *pilot(noise=noise, n=n), least_gain=least_gain)
-    (team,) = budget_views.teams(results, names)
+    (team,) = findings.teams(results, names)
     assert team["helps"] is helps
     assert words in said[0]
     assert next_items.of_plan([team], data, uniform=0.5, seed=1).empty  # people have judged all
@@ -100,7 +98,7 @@ def test_a_model_that_explains_nothing_or_all_that_it_can_has_no_interval(study,
     noise = np.random.default_rng(8).normal(0, 0.01, len(models))
     models = models.assign(score=sign * models["dialogue"].map(mean) + noise)
     *_, results, _, said = planned(study, people, models)
-    row = where(results["split_gain"], label="x").iloc[0]
+    row = results["split_gain"].iloc[0]
     assert row["ci_kind"] == "not_estimable"
     assert np.isnan([row["ci_low"], row["ci_high"]]).all()
     assert words in said[0]

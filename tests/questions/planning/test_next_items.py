@@ -8,8 +8,8 @@ import pytest
 from fixtures.made_annotations import monte_carlo
 
 from judgebook.questions.judges.prediction_powered import Sums, estimate
-from judgebook.questions.planning.judged import Judged
 from judgebook.questions.planning.next_items import JUDGED, NEXT, expected_error, next_items, probabilities, systematic
+from judgebook.questions.planning.pilot_study import Judged
 
 DIFFERENCE = np.array([1.0, -1.0])
 

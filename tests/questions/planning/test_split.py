@@ -8,8 +8,7 @@ import pytest
 from fixtures.made_annotations import monte_carlo
 
 from judgebook.questions.judges.prediction_powered import Sums, estimate
-from judgebook.questions.planning.budget import helps
-from judgebook.questions.planning.judged import of_differences
+from judgebook.questions.planning.pilot_study import of_differences
 from judgebook.questions.planning.split import (
     LEAST,
     Split,
@@ -17,6 +16,7 @@ from judgebook.questions.planning.split import (
     Tariff,
     best_split,
     gain,
+    helps,
     people_alone,
     pooled,
     within,
@@ -41,7 +41,6 @@ def test_by_hand():
     """V = 1, E = 0.5: n / N = sqrt(0.5 * 0.01 / 0.5) = 0.1, so N = 110 / 0.11 and n = 100."""
     split = best_split(HALF, CHEAP, 110.0, 1)
     assert split == Split(100, 1000, 1)
-    assert split.cost(CHEAP) == pytest.approx(110)
     assert split.variance(HALF) == pytest.approx(0.5 / 100 + 0.5 / 1000)
     alone = people_alone(CHEAP, 110.0, 1)
     assert alone == Split(110, 0, 1)
@@ -68,7 +67,7 @@ def test_by_hand():
 def test_no_other_split_within_the_budget_is_better(tariff, explained, most):
     spread, budget = replace(HALF, explained=explained), 600.0
     split = best_split(spread, tariff, budget, 2, most=most)
-    assert split.cost(tariff) <= budget
+    assert split.pool * (tariff.dialogue + tariff.model) + split.n * 2 * tariff.person <= budget
     assert split.n <= split.pool <= most
     others = [within(tariff, budget, 2, pool) for pool in range(20, int(min(most, 60_000)) + 1, 5)]
     least = min(s.variance(spread) for s in others if s)

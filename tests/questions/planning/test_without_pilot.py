@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.power import TTestIndPower
 
-from judgebook.questions.planning.assumed.stated import sizes
+from judgebook.questions.planning.assumed import sizes
 
 
 @pytest.mark.parametrize(("difference", "sd", "power"), [(0.3, 1.0, 0.8), (8.0, 21.0, 0.95), (1.0, 1.0, 0.8)])

@@ -9,7 +9,7 @@ import pytest
 from fixtures.notebook_cells import as_published
 from scipy import stats
 
-from judgebook.questions.quality_control import analysis, gain, replication
+from judgebook.questions.quality_control import analysis, replication
 from judgebook.questions.quality_control import crowd as crowds
 from judgebook.questions.quality_control.question import QualityControl
 from judgebook.questions.quality_control.worker_tests import WORKER, dialogue_means, rank_sum
@@ -60,11 +60,6 @@ def crowd(ratings):
     facts = first[["corpus", "dialogue"]].assign(key="released_pass", value=np.where(verdict, "yes", "no"))
     options = QualityControl(families={"ab": ["a", "b"]})
     return crowds.crowd(ratings, facts, options, control="qc", systems=SYSTEMS)
-
-
-@pytest.fixture(scope="module")
-def resampled(crowd):
-    return analysis.resampled(crowd, SAMPLING)
 
 
 def means_of(rows, value):
@@ -223,42 +218,33 @@ def test_ratings_that_never_vary_have_no_standard_scores(told):
         control="qc",
         systems=SYSTEMS,
     )
-    results = collect(*gain.gain(same, analysis.RAW_AND_Z, seed=1, confidence=0.95, n_draws=5))
+    results = collect(*replication.gain(same, analysis.RAW_AND_Z, seed=1, confidence=0.95, n_draws=5))
     assert results.select("replication_r", interval="point", scores="z").empty
     found = published(same, judged.assign(score=50.0), labels, study)
     assert (len(found["mean_z"]), len(found["system_test"])) == (0, 0)
     assert found["replication_r"]["estimate"].isna().all()
 
 
-def test_a_label_of_one_run_does_not_stop_ranks_in_the_other(crowd):
-    scores = crowd.scores[(crowd.scores["corpus"] == "one") | (crowd.scores["label"] == "p")]
-    ranks = collect(*analysis.thresholds(replace(crowd, scores=scores), [0.05]))["threshold_rank"]
-    assert ranks.groupby("corpus")["estimate"].apply(sorted).to_dict() == {"one": [1, 2, 3, 4], "two": [1, 2, 3, 4]}
-
-
-def test_resampled_rows_are_the_correlation_and_the_means(crowd, resampled):
-    found = collect(*analysis.with_intervals(resampled))
-    passed, keys = crowd.scores[crowd.scores["passed"]], {"among": "systems", "label": "overall mean", "list": None}
-    row = found.select("replication_r", interval="workers", scores="z", standardised="all", workers="passed", **keys)
-    assert row["estimate"].item() == pytest.approx(r_of(passed, "z").statistic)
-    mean = found.select("mean_z", label="overall mean", corpus="two")
-    expected = means_of(passed[passed["corpus"] == "two"], "z")[SYSTEMS]
-    assert mean.set_index("system")["estimate"].to_dict() == pytest.approx(expected.to_dict())
-    bias = found.select("replication_bias", workers="all", scores="raw", among="systems")["estimate"].item()
-    assert bias == where(resampled, statistic="replication_r", workers="all", scores="raw")["bias"].iloc[0]
+def test_resampled_rows_are_the_correlation_and_the_means(crowd):
+    rows = analysis.resampled(crowd, SAMPLING)
+    passed, same = crowd.scores[crowd.scores["passed"]], {"label": "overall mean", "scores": "z", "workers": "passed"}
+    r = where(rows, statistic="replication_r", among="systems", **same)
+    assert r["estimate"].item() == pytest.approx(r_of(passed, "z").statistic)
+    mean = where(rows, statistic="mean_z", corpus="two", **same).set_index("system")["estimate"]
+    assert mean.to_dict() == pytest.approx(means_of(passed[passed["corpus"] == "two"], "z")[SYSTEMS].to_dict())
 
 
 def test_random_sets_are_those_drawn(crowd):
-    found = collect(*gain.gain(crowd, analysis.RAW_AND_Z, seed=3, confidence=0.9, n_draws=150))
+    found = collect(*replication.gain(crowd, analysis.RAW_AND_Z, seed=3, confidence=0.9, n_draws=150))
     t = replication.tally(crowd.scores, "score", crowd.corpora, SYSTEMS)
-    sizes = crowd.workers[crowd.workers["failed"]].groupby("corpus").size().to_dict()
-    drawn = replication.random_subsets(t, sizes, rng=generator(3, "random workers", "failed", "raw"), n_draws=150)
-    row = found.select("replication_r", scores="raw", workers="random as failed", interval="random sets").iloc[0]
+    sizes = crowd.workers[crowd.workers["passed"]].groupby("corpus").size().to_dict()
+    drawn = replication.random_subsets(t, sizes, rng=generator(3, "random workers", "passed", "raw"), n_draws=150)
+    row = found.select("replication_r", scores="raw", workers="random as passed", interval="random sets").iloc[0]
     assert row[["ci_low", "estimate", "ci_high"]].tolist() == pytest.approx(np.quantile(drawn, [0.05, 0.5, 0.95]))
-    own = {name: r_of(crowd.scores[crowd.scores[name]], "score").statistic for name in ("all", "passed", "failed")}
-    share = found.select("replication_share", scores="raw", workers="failed").iloc[0]
-    assert share["estimate"] == np.mean(drawn >= own["failed"])
-    assert share["p_value"] == (np.sum(drawn >= own["failed"]) + 1) / 151
+    own = {name: r_of(crowd.scores[crowd.scores[name]], "score").statistic for name in ("all", "passed")}
+    share = found.select("replication_share", scores="raw", workers="passed").iloc[0]
+    assert share["estimate"] == np.mean(drawn >= own["passed"])
+    assert share["p_value"] == (np.sum(drawn >= own["passed"]) + 1) / 151
     point = found.select("replication_r", scores="raw", interval="point").set_index("workers")["estimate"]
     assert point.to_dict() == pytest.approx(own)
     gained = found.select("replication_gain", scores="raw").iloc[0]

@@ -6,7 +6,7 @@ import pytest
 import statsmodels.formula.api as smf
 from scipy import stats
 
-from judgebook.questions.quality_control import effects, gain
+from judgebook.questions.quality_control import effects, replication
 from judgebook.questions.quality_control.replication import OVERALL, Tally
 from judgebook.study.results import where
 
@@ -24,18 +24,17 @@ def took_part(rng, sizes=(60, 45, 52), again=(8, 6, 3)):
     return np.concatenate(rows).astype(bool)
 
 
-def world(rng, between=0.0):
+def world(rng):
     """A tally of three runs: a person meets each family once or twice in a run, with or without the variant.
 
-    People differ in leniency and spread. between : standard deviation of families' effects, drawn around their mean;
-    0: those of TRUTH.
+    People differ in leniency and spread.
     """
     here = took_part(rng)
     n, shape = len(here), (len(here), 3, 10, 2)
     spread, lenient = rng.gamma(4, 0.25, n), rng.normal(0, 0.7, (n, 2))
-    families, mean = rng.normal(0, between, (5, 2)), np.zeros((3, 10, 2))
+    mean = np.zeros((3, 10, 2))
     mean += np.repeat(np.linspace(0.5, -0.5, 5), 2)[:, None]
-    mean[:, 1::2] += TRUTH if not between else TRUTH.mean(axis=0) + families
+    mean[:, 1::2] += TRUTH
     mean[1] += 0.15  # the second run is rated higher
     count, total = np.zeros(shape), np.zeros(shape)
     for time in range(2):
@@ -64,9 +63,14 @@ def t():
     return world(np.random.default_rng(3))
 
 
+def effects_of(t):
+    quantities = [effects.variants(t, effects.paired(t, FAMILIES)), effects.changes(t)]
+    return pd.DataFrame(effects.over_workers(t, quantities))
+
+
 @pytest.fixture(scope="module")
 def found(t):
-    return effects.effects(t, FAMILIES)
+    return effects_of(t)
 
 
 def regression(rows, formula, weights):
@@ -86,7 +90,7 @@ def test_the_effect_is_that_of_a_regression_with_clustered_errors(t, found, labe
         rows, "y ~ 0 + C(family):C(run) + variant:C(family):C(run)",
         lambda names: np.where(names.str.startswith("variant"), 1 / 15, 0),
     )  # fmt: skip
-    row = where(found, statistic="variant_effect", over="families and runs", interval="workers", label=label).iloc[0]
+    row = where(found, statistic="variant_effect", label=label).iloc[0]
     assert row["estimate"] == pytest.approx(estimate)
     # leaving out clusters is a little conservative: the "HC3" of clustered errors, not their "HC0"
     ratio = (row["ci_high"] - row["estimate"]) / stats.t.ppf((1 + 0.95 ** (1 / 2)) / 2, row["n_clusters"] - 6) / error
@@ -108,41 +112,19 @@ def test_a_change_is_that_of_a_regression_with_clustered_errors(t, found):
     assert row["p_adjusted"] == pytest.approx(1 - (1 - row["p_value"]) ** 2)
 
 
-def test_other_families_are_judged_by_students_t(t, found):
-    row = where(found, interval="families", label=OVERALL).iloc[0]
-    means = t.means()
-    own = (means[:, 1::2, -1] - means[:, ::2, -1]).mean(axis=0)
-    expected = stats.ttest_1samp(own, 0)
-    assert row[["estimate", "p_value"]].tolist() == pytest.approx([own.mean(), expected.pvalue])
-    assert row[["ci_low", "ci_high"]].tolist() == pytest.approx([*expected.confidence_interval(0.95)])
-    assert (row["n_clusters"], row["n"], row["ci_kind"]) == (5, 15, "t")
-
-
-def test_what_there_is_too_little_of_is_left_out(t):
-    one = Tally(t.people, ["one"], SYSTEMS, LABELS, t.total[:, :1], t.count[:, :1])
-    rows = effects.effects(one, FAMILIES)
-    assert set(rows["statistic"]) == {"variant_effect"}
-    assert set(rows["over"]) == {"families", "families and runs"}
-    assert effects.effects(one, {}).empty
-    two = effects.effects(t, {k: FAMILIES[k] for k in "AB"})
-    assert set(two["interval"].dropna()) == {"workers"}
+def test_three_people_have_no_interval(t):
     few = Tally(t.people[:3], RUNS, SYSTEMS, LABELS, t.total[:3], t.count[:3])
-    assert effects.effects(few, FAMILIES)["ci_low"].isna().all()
+    assert effects_of(few)["ci_low"].isna().all()
 
 
-def covered(n_worlds, seed, between=0.0):
-    """Share of worlds in which intervals cover the truth: statistic or interval -> overall, both labels at once."""
-    rng, hits = np.random.default_rng(seed), {"workers": [], "families": [], "change": []}
+def covered(n_worlds, seed):
+    """Share of worlds in which intervals cover the truth: statistic -> overall, both labels at once."""
+    rng, hits = np.random.default_rng(seed), {"workers": [], "change": []}
     truth = dict(zip([*LABELS, OVERALL], [*TRUTH.mean(axis=0), TRUTH.mean()], strict=True))
     for _ in range(n_worlds):
-        rows = effects.effects(world(rng, between), FAMILIES)
-        pooled = rows[rows["over"] == "families and runs"]
-        change = where(rows, statistic="run_change", corpus="two", system=None)
-        parts = {"workers": (where(pooled, interval="workers"), truth)}
-        parts |= {
-            "families": (where(pooled, interval="families"), truth),
-            "change": (change, dict.fromkeys(truth, 0.15)),
-        }
+        rows = effects_of(world(rng))
+        change = where(rows, statistic="run_change", corpus="two", system=None), dict.fromkeys(truth, 0.15)
+        parts = {"workers": (where(rows, statistic="variant_effect"), truth), "change": change}
         for name, (part, value) in parts.items():
             part = part.set_index("label")
             inside = pd.Series(value).between(part["ci_low"], part["ci_high"])
@@ -158,21 +140,13 @@ def test_intervals_over_workers_cover_the_effect_of_these_families():
 
 
 @pytest.mark.evidence
-def test_intervals_over_families_cover_the_effect_of_others():
-    """In 2,000 worlds 95.1%, and 94.5% of labels at once; those over workers 67.8% and 56.9%."""
-    found = covered(150, 2, between=0.3)
-    assert found["families"].min() > 0.9
-    assert found["workers"].max() < 0.75
-
-
-@pytest.mark.evidence
 def test_intervals_of_gains_cover_the_gain_to_expect():
     """Of half of the people over all, in runs of which everything else is alike."""
     rng, rows = np.random.default_rng(4), []
     for _ in range(150):
         t = world(rng)
         passed = (t.count.sum(axis=(2, 3)) > 0) & (rng.random(len(t.people)) < 0.6)[:, None]
-        rows.append(gain.gains(t, passed)[["estimate", "ci_low", "ci_high"]].to_numpy(float))
+        rows.append(replication.gains(t, passed)[["estimate", "ci_low", "ci_high"]].to_numpy(float))
     estimate, low, high = np.moveaxis(np.array(rows), 2, 0)
     truth = estimate.mean(axis=0)
     assert truth.max() < 0  # fewer people, and no better ones
@@ -181,18 +155,18 @@ def test_intervals_of_gains_cover_the_gain_to_expect():
 
 def test_nobody_who_passed_has_no_gain(t):
     nobody = np.zeros((len(t.people), 3), dtype=bool)
-    found = gain.gains(t, nobody)
+    found = replication.gains(t, nobody)
     assert found["estimate"].isna().all()
     assert (found["note"] != "").all()
     draws = np.random.default_rng(1).uniform(0, 1, (50, 3))
-    random, share = gain.against_random(gain.r_of(t, nobody), draws, RUNS)
+    random, share = replication.against_random(replication.r_of(t, nobody), draws, RUNS)
     assert random["estimate"].notna().all()
     assert share[["estimate", "p_value"]].isna().all(axis=None)
-    assert set(share["note"]) == {gain.UNDEFINED}
+    assert set(share["note"]) == {replication.UNDEFINED}
 
 
 def test_p_values_count_the_chosen_set_among_the_random_ones():
     for own, above in ((98.0, 1), (99.0, 0), (0.0, 99)):
-        _, share = gain.against_random(np.array([own]), np.arange(99.0)[:, None], RUNS[:2])
+        _, share = replication.against_random(np.array([own]), np.arange(99.0)[:, None], RUNS[:2])
         assert share["p_value"].tolist() == [(above + 1) / 100]
         assert share["estimate"].tolist() == [above / 99]

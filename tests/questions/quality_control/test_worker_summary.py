@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgebook.questions.quality_control import worker_pairs, worker_summary
+from judgebook.questions.quality_control import worker_summary
 from judgebook.statistics import Sampling
 
 WORKERS = pd.DataFrame({"corpus": "r", "annotator": ["w1", "w2", "w3"], "passed": [True, False, False]})
@@ -93,14 +93,14 @@ def means():
 
 
 def test_pairs_are_correlated_over_shared_families_as_numpy_does(means):
-    found = worker_pairs.pair_correlations(means, {"A": ["a", "a_p"]}, WORKERS)
+    found = worker_summary.pair_correlations(means, {"A": ["a", "a_p"]}, WORKERS)
     wide = means.assign(kind=means["system"].str[:1]).pivot_table(index="work_unit", columns="kind", values="value")
     both = wide.loc[["u1", "u9"]].dropna(axis=1)
     assert sorted(found["n"]) == [3, 3, 4, 4, 4]
     assert np.isclose(found["r"], np.corrcoef(both)[0, 1]).any()
     # w1 passed, the others failed; two units of one worker are no pair
     assert found["workers"].value_counts().to_dict() == {"mixed": 3, "failed": 2}
-    rows = worker_pairs.pair_summary(found.assign(control="with", pairs="all"))
+    rows = worker_summary.pair_summary(found.assign(control="with", pairs="all"))
     assert (
         estimates(rows, "of", "workers")["worker_pair_r", "median", "mixed"]
         == found.loc[found["workers"] == "mixed", "r"].median()
@@ -110,7 +110,7 @@ def test_pairs_are_correlated_over_shared_families_as_numpy_does(means):
 def test_pair_summary_by_hand():
     r = [-0.35, 0.61, 0.65, 0.9, 0.2]
     pairs = pd.DataFrame({"corpus": ["r", "r", "r", "r", "s"], "workers": "failed", "r": r})
-    found = list(worker_pairs.pair_summary(pairs.assign(control="with", pairs="all")))
+    found = list(worker_summary.pair_summary(pairs.assign(control="with", pairs="all")))
     got = {("both" if pd.isna(x["corpus"]) else x["corpus"], x["of"]): x["estimate"] for x in found}
     assert got["r", "median"] == pytest.approx(0.63)
     assert got["r", "below_zero"] == 0.25
@@ -123,5 +123,5 @@ def test_pair_summary_by_hand():
 
 def test_constant_workers_have_no_correlation(means):
     means.loc[means["work_unit"] == "u1", "value"] = 50.0
-    found = worker_pairs.pair_correlations(means, {}, WORKERS)
+    found = worker_summary.pair_correlations(means, {}, WORKERS)
     assert set(found["workers"]) == {"failed"}

@@ -2,10 +2,8 @@ import numpy as np
 import pytest
 from fixtures.session_study import SYSTEMS, annotate
 
-from judgebook.questions.sensitivity import analysis, judged_groups
+from judgebook.questions.sensitivity import analysis, findings
 from judgebook.study.results import Results, collect
-
-SETTINGS = {"systems": SYSTEMS, "pick_seed": 1}
 
 
 @pytest.fixture(scope="module")
@@ -13,16 +11,17 @@ def data():
     return annotate(np.random.default_rng(2), n_interactors=20, per_interactor=3, effect=0.5)[0]
 
 
-@pytest.mark.parametrize(
-    ("n", "kept"), [(judged_groups.MIN_DIALOGUES - 1, "bcd"), (judged_groups.MIN_DIALOGUES, "abcd")]
-)
+@pytest.mark.parametrize(("n", "kept"), [(analysis.MIN_DIALOGUES - 1, "bcd"), (analysis.MIN_DIALOGUES, "abcd")])
 def test_systems_with_few_dialogues_are_left_out(data, n, kept):
     annotations = data
     rated = annotations[(annotations["method"] == "dialogue_likert") & (annotations["group"] == "ext")]
     few = rated.loc[rated["system"] == "a", "dialogue"].unique()[:n]
-    (cell,) = judged_groups.groups(rated[(rated["system"] != "a") | rated["dialogue"].isin(few)], **SETTINGS)
-    assert cell.panels[0].systems == list(kept)
-    assert judged_groups.groups(rated[rated["system"] == "b"], **SETTINGS) == []
+    (cell,) = analysis.groups(rated[(rated["system"] != "a") | rated["dialogue"].isin(few)], SYSTEMS)
+    assert cell.systems == {"dialogue_likert": list(kept)}
+    sizes = rated.groupby("system")["dialogue"].nunique().to_dict() | {"a": n}
+    assert cell.dialogues == [sizes[system] for system in kept]
+    assert cell.tests == rated["label"].nunique() * len(kept) * (len(kept) - 1) // 2
+    assert analysis.groups(rated[rated["system"] == "b"], SYSTEMS) == []
 
 
 def test_what_the_fits_decide_is_counted_by_label_without_pairs_that_cannot_be_compared():
@@ -33,9 +32,8 @@ def test_what_the_fits_decide_is_counted_by_label_without_pairs_that_cannot_be_c
         | {"label": label, "system_b": b, "ci_low": low, "ci_high": high, "resample_unit": "dialogue and annotator"}
         for (label, b), (low, high) in ends.items()
     ]
-    fits = analysis.with_fits(Results(), collect(rows))
-    assert analysis.decided(fits).to_dict() == {("dialogue_rating", "x"): 1, ("dialogue_rating", "y"): 1}
-    assert len(analysis.compared(fits)) == 3
-    assert analysis.others(fits)
+    fits = collect(rows)
+    assert analysis.compared(fits)[["label", "sure"]].to_numpy().tolist() == [["x", True], ["x", False], ["y", True]]
+    assert findings.tally(fits)["others"]
     alone = fits["contrast"].assign(resample_unit="dialogue")
-    assert not analysis.others(Results(contrast=alone))
+    assert not findings.tally(Results(contrast=alone))["others"]

@@ -1,6 +1,6 @@
 """The tests that notebook 05 makes in its cells, against loops over other packages."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -46,36 +46,34 @@ def by_package(page):
     """Differences and p-values of all pairs on all dialogues by scipy and statsmodels, a pair and a label at a time."""
     rows = []
     for one in page.judged:
-        for data in one.panels:
-            for (a, b), (j, label) in product(data.pairs, enumerate(data.labels)):
-                part = data.take(data.rows_of(a, b))
-                p, difference = of_pair(
-                    data.published_test, part.n[:, j], part.total[:, j], part.squares[:, j], part.system == a
-                )
-                about = {"method": data.method, "system": data.systems[a], "system_b": data.systems[b], "label": label}
-                about |= {"corpus": one.corpus, "group": one.group, "test": data.published_test}
-                rows.append(about | {"package": difference, "p": p})
+        of_group = (page.scored["corpus"] == one.corpus) & (page.scored["group"] == one.group)
+        once = items.one_each(page.scored[of_group & page.scored["system"].isin(page.systems)], 1)
+        for method, kept in one.systems.items():
+            part = once[once["method"] == method]
+            part = part[part["system"].isin(kept)]
+            marks = part["score"].isin([0, 1]).all()
+            for (a, b), (label, x) in product(combinations(kept, 2), part.groupby("label")):
+                about = {"corpus": one.corpus, "group": one.group, "method": method, "label": label}
+                rows.append(about | {"system": a, "system_b": b} | of_pair(x, a, b, marks=marks))
     return pd.DataFrame(rows)
 
 
-def of_pair(test, n, total, squares, first):
-    """p-value and difference from the items of dialogues (pairs), their number, sum and sum of squares."""
-    if test == "sign":
-        wins, losses = (total > 0).sum(), (total < 0).sum()
+def of_pair(rows, a, b, marks):
+    """The test, difference and p-value of two systems on one label."""
+    x, y = (rows.loc[(rows["system"] == s) & rows["system_b"].fillna(t).eq(t), "score"] for s, t in ((a, b), (b, a)))
+    if rows["dialogue_b"].notna().all():
+        votes = pd.concat([x, -y])
+        wins, losses = (votes > 0).sum(), (votes < 0).sum()
         p = stats.binomtest(int(wins), int(wins + losses)).pvalue if wins + losses else 1.0
-        return p if n.sum() else np.nan, (wins - losses) / n.sum() if n.sum() else np.nan
-    (n1, s1, q1), (n2, s2, q2) = ((n[side].sum(), total[side].sum(), squares[side].sum()) for side in (first, ~first))
-    if not (n1 and n2):
-        return np.nan, np.nan
-    difference = s1 / n1 - s2 / n2
-    if test == "z":
-        return proportions_ztest([s1, s2], [n1, n2])[1] if 0 < s1 + s2 < n1 + n2 else 1.0, difference
-    if min(n1, n2) < 2:
-        return np.nan, difference
-    sd = [np.sqrt(max(q - s * s / k, 0) / (k - 1)) for k, s, q in ((n1, s1, q1), (n2, s2, q2))]
-    if max(sd) == 0:
-        return float(difference == 0), difference
-    return stats.ttest_ind_from_stats(s1 / n1, sd[0], n1, s2 / n2, sd[1], n2).pvalue, difference
+        return {"test": "sign", "package": votes.mean(), "p": p if len(votes) else np.nan}
+    found = {"test": "z" if marks else "student", "package": x.mean() - y.mean(), "p": np.nan}
+    if marks and len(x) and len(y):
+        n, hits = [len(x), len(y)], [x.sum(), y.sum()]
+        return found | {"p": proportions_ztest(hits, n)[1] if 0 < sum(hits) < sum(n) else 1.0}
+    if min(len(x), len(y)) < 2:
+        return found
+    alike = max(x.std(), y.std()) == 0
+    return found | {"p": float(x.mean() == y.mean()) if alike else stats.ttest_ind(x, y).pvalue}
 
 
 def same_as_by_package(left):

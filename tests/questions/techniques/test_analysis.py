@@ -14,10 +14,9 @@ from scipy import stats
 
 from helpers.technique_comparison import Page
 from judgebook.display.names import DisplayNames
-from judgebook.questions.techniques import analysis, sittings, turn_marks
-from judgebook.questions.techniques.hours import contests, seconds
+from judgebook.questions.techniques import analysis, sittings, turns
+from judgebook.questions.techniques.analysis import contests, seconds
 from judgebook.questions.techniques.question import Mixture, Technique, Techniques
-from judgebook.questions.techniques.same_winner import same_winner
 from judgebook.statistics import Sampling
 from judgebook.study.labels import Label
 from judgebook.study.results import collect, where
@@ -81,7 +80,7 @@ class TestGather:
 
 
 PLAN = Techniques(
-    sizes=[4, 16, 64], n_runs=100, most_ratings=100, crossing_runs=50,
+    n_runs=100, crossing_runs=50,
     compare={m: Technique(method=m) for m in ("pairwise_turn", "pairwise_dialogue", "single_turn", "single_dialogue")},
     combine={"both": Mixture(techniques=["pairwise_turn", "pairwise_dialogue"], weights=[1, 3])},
     average={"mixed": Mixture(techniques=["single_turn", "single_dialogue"], weights=[1, 3])},
@@ -96,15 +95,14 @@ def data():
 def found(frame, data, labels=LABELS, systems=("a", "b"), plan=PLAN, changed=None):
     """What notebook 11 stores: of the analysis, and of the cells that compute what was published."""
     page = Page.__new__(Page)
-    page.data, page.turned = data, turn_marks.gather(frame, data, labels, systems, plan)
+    page.data, page.turned = data, turns.gather(frame, data, labels, systems, plan)
     page.pairings = page.turned.pairings(labels, plan.final_rating)
     page.study = SimpleNamespace(techniques=plan, seeds=SimpleNamespace(permute=1))
     page.results = analysis.analyse(data, page.turned, page.pairings, plan, run_seed=1, sampling=SAMPLING)
     kinds = page.turned.titles(data, labels, plan)
     page.names = DisplayNames({}, kinds | {kind: {} for kind in ("group", "system", "corpus", "method")})
     given = ("data", "techniques", "alone", "marks", "contests", "pairings", "study", "names")
-    given += ("single_ratings", "arranged", "crossings", "win_rates", "scores", "chunks")
-    page.crossings = lambda: None
+    given += ("single_ratings", "arranged", "win_rates", "scores", "chunks")
     cells = as_published(
         "11_technique_comparison", changed, sampling=SAMPLING, **{name: getattr(page, name) for name in given}
     )
@@ -145,7 +143,7 @@ class TestResults:
             found = only(results["turn_rate"], method="pairwise_turn", turn=turn + 1)
             assert found["estimate"] == pytest.approx((scores > 0).mean())
 
-    def test_marks_of_one_system_by_turn_and_half_are_those_of_scipy(self):
+    def test_marks_of_one_system_by_turn_are_those_of_scipy(self):
         rng = np.random.default_rng(3)
         seen = {f"c{i}": rng.integers(1, 6, 3 + i % 5).astype(float) for i in range(20)}
         frame = people(marks([(d, "a", None, own, 60) for d, own in seen.items()], method="turn_likert"))
@@ -157,11 +155,6 @@ class TestResults:
             interval = stats.t.interval(0.95, len(own) - 1, np.mean(own), stats.sem(own))
             row = only(results["turn_mean"], turn=turn)
             assert row[["estimate", "ci_low", "ci_high"]].tolist() == pytest.approx([np.mean(own), *interval])
-        later = [np.mean(s[-(len(s) // 2) :]) - np.mean(s[: len(s) // 2]) for s in seen.values()]
-        change = only(results["turn_half"], half="difference")
-        assert (change["estimate"], change["p_value"]) == pytest.approx(
-            (np.mean(later), stats.ttest_1samp(later, 0).pvalue)
-        )
 
     def test_a_mixture_is_the_weighted_mean(self, data, results):
         rates = results["technique_win_rate"]
@@ -174,18 +167,6 @@ class TestResults:
         rates = found(study(), data, plan=PLAN.model_copy(update={"combine": other}))["technique_win_rate"]
         assert "mixed" not in set(rates["technique"])
 
-    def test_same_winner_counts_pairs_in_which_neither_ties(self):
-        chosen = marks([(f"p{i}", "a", "b", [s], 9) for i, s in enumerate([1, 1, -1, 0])], method="pairwise_dialogue")
-        points = [("p0", 5, 3), ("p1", 2, 4), ("p2", 1, 2), ("p3", 4, 3)]
-        single = marks([(p, s, None, [v], 9) for p, *both in points for s, v in zip("ab", both, strict=True)],
-                       method="single_dialogue")  # fmt: skip
-        frame = people(pd.concat([chosen, single.assign(turn=pd.array([pd.NA] * 8, dtype="Int32"))]))
-        found = collect(same_winner(gathered(frame), SAMPLING))
-        same = only(found["same_winner"])
-        assert (same["estimate"], same["n"]) == (pytest.approx(2 / 3), 3)
-        tied = found["tied_share"].set_index("of")["estimate"]
-        assert tied.to_dict() == {"pairwise_dialogue": 0.25, "single_dialogue": 0}
-
 
 def average(sample):
     return sample.share @ sample.values
@@ -197,7 +178,6 @@ class TestHours:
         found = collect(seconds(gathered(frame, turns=Technique(method="pairwise_turn", onboarding_minutes=2))))
         # two people, one comparison each: two minutes of training for every comparison
         assert found["technique_seconds"].set_index("of")["estimate"].to_dict() == {"unit": 90, "training": 120}
-        assert found["technique_uses"]["estimate"].tolist() == [1]
 
     def test_contests_hold_the_values_of_conversations(self, data, results):
         found = {x.head["technique"]: x for x in contests(data, results["technique_seconds"], PLAN.average)}
@@ -264,23 +244,18 @@ class TestDirection:
     @pytest.mark.parametrize("turned", [("single_dialogue",), ("pairwise_turn", "pairwise_dialogue")])
     def test_scores_turned_around_have_the_same_winners(self, turned):
         before, after = (self.results(*how) for how in ((), (-1, turned)))
-        for statistic in ("technique_win_rate", "effective_win_rate", "same_winner", "turn_rate", "tied_share"):
+        for statistic in ("technique_win_rate", "effective_win_rate", "turn_rate"):
             assert len(before[statistic]), statistic
             assert after[statistic]["estimate"].tolist() == pytest.approx(before[statistic]["estimate"].tolist())
         before, after = before["technique_score"], after["technique_score"]["estimate"]  # means stay as scored
         low = before["technique"].isin(turned)
         assert after[low].tolist() == pytest.approx((6 - before["estimate"][low]).tolist())
 
-    def test_without_a_direction_nobody_wins_and_the_reason_is_given(self):
+    def test_without_a_direction_nobody_wins(self):
         without = ("single_dialogue", "pairwise_dialogue")
         results = self.results(0, without)
         for statistic in ("technique_win_rate", "effective_win_rate"):
             assert len(results[statistic])
             assert set(results[statistic]["technique"]).isdisjoint({*without, "both"})
             assert results[statistic]["estimate"].notna().all()
-        rows = results["same_winner"]
-        of_these = rows["technique"].isin(without) | rows["against"].isin(without)
-        assert of_these.any()
-        assert rows.loc[of_these, "estimate"].isna().all()
-        assert set(rows.loc[of_these, "note"]) == {sittings.NO_WINNER}
         assert results["technique_score"]["estimate"].notna().all()

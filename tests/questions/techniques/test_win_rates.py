@@ -12,7 +12,7 @@ from compendium.papers import effective_rates
 from helpers.turns import by_turn
 from helpers.win_rates import effective, share_won
 from judgebook.questions.techniques import sittings as sat
-from judgebook.questions.techniques.same_winner import joined, ratio, same_sitting
+from judgebook.questions.techniques.question import Technique
 from judgebook.statistics import exact_binomial
 from judgebook.study import params
 
@@ -53,8 +53,6 @@ class TestSittings:
             sat.sittings(SINGLE, rate="squared")
         with pytest.raises(ValueError, match="marks of 0 and 1"):
             sat.sittings(SINGLE.assign(score=3.0), rate="winner")
-        with pytest.raises(ValueError, match="expected one of linear"):
-            sat.sittings(SINGLE, rate="cubed")
 
 
 def drawn(rng, n=60, ties=0.3):
@@ -116,9 +114,6 @@ class TestWinRate:
         assert many["estimate"] == once["estimate"]
         assert many["resample_unit"] == "conversations of either system"
         assert many["ci_high"] - many["ci_low"] > 1.5 * (once["ci_high"] - once["ci_low"])
-        won, sampling = reused["won"].to_numpy(float), {"n_resamples": 4000, "confidence": 0.95}
-        kernel = ratio(reused, won, np.ones(64), rng=np.random.default_rng(1), **sampling)
-        assert (many["ci_low"], many["ci_high"]) == pytest.approx((kernel["ci_low"], kernel["ci_high"]), abs=0.02)
 
     def test_by_turn(self):
         found = by_turn(sat.oriented(COMPARED, [("a", "b")]))
@@ -157,25 +152,13 @@ class TestEffective:
         grid = [effective_rates.effective_of_shares(0.73 + x, 0.7 + y, ties) for x in step for y in step]
         assert effective_rates.effective_range(0.73, 0.7, 0.005, ties) == pytest.approx((min(grid), max(grid)))
 
-    def test_whether_ratings_name_the_same_winner(self):
-        compared = sat.sittings(marks([(f"p{i}", "a", "b", [s], 1) for i, s in enumerate([1, -1, 0, 1], start=1)]))
-        ratings = [("p1", "a", 5), ("p1", "b", 3), ("p2", "a", 4), ("p2", "b", 2), ("p3", "a", 1), ("p3", "b", 2)]
-        rated = marks([(name, s, None, [score], 1) for name, s, score in ratings], method="single_dialogue")
-        found = joined(compared, sat.sittings(rated), {"quality": 1})
-        assert found["agrees"].iloc[:2].tolist() == [1, 0]
-        assert np.isnan(found["agrees"].iloc[2])
-        assert len(found) == 3  # nobody rated the fourth pair
-        other = joined(compared, sat.sittings(rated), {"quality": -1})  # of the ratings, low ones are good
-        assert other["agrees"].iloc[:2].tolist() == [0, 1]
-        assert joined(compared, sat.sittings(rated), {"quality": 0})["agrees"].isna().all()
-
-    def test_which_comparisons_came_with_a_rating(self):
-        columns = ["annotator", "work_unit", "dialogue", "dialogue_b"]
-        rated = [("A", "u1", "c", None), ("B", "u2", "d", None), ("C", None, "e", None)]
-        compared = [("A", "u1", "x", "c"), ("B", "u9", "d", "x"), ("A", "u2", "d", "x"), ("C", None, "e", "x")]
-        rated, compared = (pd.DataFrame(rows, columns=columns) for rows in (rated, compared))
-        # the first alone: another unit, another person, and units that nobody knows do not count
-        assert same_sitting(compared, rated) == 0.25
+    def test_whether_comparisons_came_with_ratings(self):
+        rated = pd.DataFrame({"annotator": ["A", "B", "C"], "work_unit": ["u1", "u2", None]})
+        compared = pd.DataFrame({"annotator": ["A", "A", "C", "B"], "work_unit": ["u1", "u2", None, "u2"]})
+        kinds = {"pairs": Technique(method="pairwise_turn"), "points": Technique(method="single_turn")}
+        for rows, expected in ((compared, False), (compared.drop(1), True)):  # half of four, two of three
+            data = sat.TechniqueData(kinds, {}, {"pairs": rows, "points": rated}, [], [], {})
+            assert sat.together(data) == expected
 
 
 class TestPrinted:

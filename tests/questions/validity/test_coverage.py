@@ -8,9 +8,9 @@ from fixtures.libraries import plain_fit
 from scipy.stats import t as student
 
 from judgebook.annotations import dialogue_values as values
-from judgebook.questions.validity import coverage, label_selection
-from judgebook.statistics import Sampling, subsets
+from judgebook.questions.validity import coverage
 from judgebook.statistics import subset_stability as held_out
+from judgebook.statistics import subsets
 from judgebook.study.results import collect
 
 COLUMNS = [("behavior", f"b{i}") for i in range(6)] + [("turn_likert", f"t{i}") for i in range(4)]
@@ -38,26 +38,6 @@ def keyed(rows):
 
 def array(design, method):
     return design.x[method].to_numpy()
-
-
-@pytest.mark.parametrize("binary", [False, True])
-def test_best_subsets_are_best(binary):
-    design = study(1, binary=binary)
-    name = "mcfadden_r2" if binary else "r2"
-    found = keyed(coverage.best_subsets(design, "behavior"))
-    x, family = array(design, "behavior"), "logit" if binary else "ols"
-    fit = {
-        frozenset(np.flatnonzero(m)): plain_fit(x, design.y, family, set(np.flatnonzero(m)))
-        for m in subsets.masks_of(np.arange(64), 6)
-    }
-    for k in range(1, 7):
-        at = found[found["k"] == k]
-        chosen = frozenset(int(label[1:]) for label in at.loc[at["statistic"] == "selected", "label"])
-        best = max((s for s in fit if len(s) == k), key=lambda s: fit[s][0])
-        assert chosen == best
-        assert at.loc[at["statistic"] == name, "estimate"].item() == pytest.approx(fit[best][0], abs=1e-9)
-    close = sum(v[1] >= max(v[1] for v in fit.values()) - 0.01 for v in fit.values())
-    assert found.loc[found["statistic"] == "close_subsets", "estimate"].item() == close
 
 
 def test_halves_of_the_people_are_drawn(monkeypatch):
@@ -151,13 +131,13 @@ def test_rare_labels_that_vanish_in_a_fold_do_no_harm():
 def test_quality_is_no_predictor_of_quality():
     design = study()
     renamed = design.x.rename(columns={"b2": "quality"}, level=1)
-    found = keyed(coverage.best_subsets(replace(design, x=renamed), "behavior"))
+    found = keyed(coverage.stability(replace(design, x=renamed), "behavior", seed=1, n_halves=2))
     assert "quality" not in set(found["label"])
 
 
 def test_what_cannot_be_searched_gives_a_reason():
     def reason(design, method="behavior"):
-        return keyed(coverage.best_subsets(design, method))["note"].item()
+        return keyed(coverage.stability(design, method, seed=1))["note"].item()
 
     design = study()
     assert "no label that varies" in reason(design, "comparative")
@@ -172,8 +152,7 @@ def test_more_than_twenty_labels_have_no_exact_search():
     names = pd.MultiIndex.from_product([["rating"], [f"r{i:02d}" for i in range(21)]], names=["method", "label"])
     x = pd.DataFrame(rng.normal(size=(90, 21)), columns=names)
     design = replace(study(n=90), x=x)
-    for rows in (coverage.best_subsets(design, "rating"), coverage.stability(design, "rating", seed=0)):
-        assert "21 labels have too many subsets" in keyed(rows)["note"].item()
+    assert "21 labels have too many subsets" in keyed(coverage.stability(design, "rating", seed=0))["note"].item()
 
 
 @pytest.mark.parametrize("family", ["ols", "logit"])
@@ -188,38 +167,6 @@ def test_fewer_rows_than_labels_use_labels_that_are_no_combination_of_others(fam
     assert not np.isinf(found).any()
     assert held_out._independent(x[:5], np.arange(7)).tolist() == [0, 1, 2, 3]
     assert held_out._independent(x, np.arange(4)).tolist() == [0, 1, 2, 3]
-
-
-@pytest.mark.parametrize("binary", [False, True])
-def test_sets_against_all_labels_of_their_method(binary):
-    design = study(3, n=400, n_people=80, binary=binary)
-    sets = {"good": {"behavior": ["b0", "b1", "unknown"]}, "bad": {"behavior": ["b2", "b3"]}, "none": {"behavior": []}}
-    given = {"sampling": Sampling(n_resamples=500, confidence=0.95, seed=1), "n_folds": 5, "n_repeats": 2}
-    found = keyed(label_selection.compare_sets(design, sets, **given)).set_index(["statistic", "set", "kind"])
-    assert set(found.index.get_level_values("set")) == {"all", "good", "bad"}
-    x, family = array(design, "behavior"), "logit" if binary else "ols"
-    for name, inside in (("all", range(6)), ("good", [0, 1]), ("bad", [2, 3])):
-        wanted = plain_fit(x, design.y, family, set(inside))[0]
-        assert found.loc[("set_fit", name, "same_data"), "estimate"] == pytest.approx(wanted, abs=1e-8)
-    good, bad = (found.loc[("set_fit_difference", name, "cross_validated")] for name in ("good", "bad"))
-    # four labels that explain nothing, and the two that explain everything, are left out
-    assert good["ci_low"] > -0.03
-    assert bad["ci_high"] < 0
-    fits = found.loc["set_fit"].xs("cross_validated", level="kind")["estimate"]
-    assert good["estimate"] == pytest.approx(fits["good"] - fits["all"])
-
-
-def test_held_out_losses_are_those_of_statsmodels():
-    design, folds = study(4), np.arange(240) % 40
-    fitness = subsets.Fitness(array(design, "behavior"), design.y, "ols")
-    mask = np.array([True, False, True, False, False, False])
-    losses = held_out.held_out_losses(fitness, folds, np.random.default_rng(1), mask[None], 40, 1)
-    for person in (0, 7):  # as many folds as people: each is left out alone
-        rest = folds != person
-        fit = sm.OLS(design.y[rest], sm.add_constant(fitness.x[rest][:, mask])).fit()
-        error = design.y[~rest] - fit.predict(sm.add_constant(fitness.x[~rest][:, mask]))
-        assert losses[~rest, 0] == pytest.approx(error**2)
-        assert losses[~rest, 1] == pytest.approx((design.y[~rest] - design.y[rest].mean()) ** 2)
 
 
 def losses(seed=1, n=60, people=20):

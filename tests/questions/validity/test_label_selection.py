@@ -2,9 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgebook.questions.validity import label_selection as ls
+from judgebook.questions.validity import analysis as ls
 from judgebook.questions.validity.question import LabelSelection
-from judgebook.study.labels import Label
 from judgebook.study.results import collect
 
 LABELS = pd.DataFrame({"method": ["behavior"] * 3 + ["comparative"], "label": ["a", "b", "c", "a"]})
@@ -33,15 +32,12 @@ def evidence():
         rows("alpha", ("behavior", "b", 0.9, 0, 1), resample="dialogue", scope="paper"),
         rows("alpha", ("comparative", "a", 0.4, 0, 1), resample="pair"),
         rows("r", ("behavior", "a", -0.3, -0.4, -0.2), ("behavior", "b", 0.1, -0.1, 0.3), **d),
-        rows("r", ("behavior", "a", -0.9, -0.95, -0.8), kind="bca", **d),
         rows("r", ("behavior", "c", 0.2, np.nan, np.nan), **d),
         rows("r", ("behavior", "a", 0.5, -0.1, 0.7), ("comparative", "a", 0.2, 0.1, 0.3), **c),
         *pairs,
         rows("selection_frequency", ("behavior", "a", 0.2), ("behavior", "b", 0.5), ("behavior", "c", 0.1), **d),
         rows("selection_frequency", ("behavior", "a", 0.9), **c),
         rows("cost_per_label", ("behavior", None, 0.5), tasks="all"),
-        rows("median_minutes", ("behavior", None, 2.0), task="first"),
-        rows("median_minutes", ("behavior", None, 3.0), task="second"),
     )
 
 
@@ -70,14 +66,3 @@ def test_thresholds_keep_and_drop(evidence):
     assert ls.select(values, free)["kept"].all()
     assert ls.limits(free) == {}
     assert not ls.select(values, free.model_copy(update={"max_cost": 0.4}))["kept"].any()
-
-
-def test_minutes_pay_a_task_once_and_in_full(evidence):
-    labels = [Label("a", "behavior", "A", (0, 1), task="first"), Label("b", "behavior", "B", (0, 1), task="first")]
-    labels += [Label("c", "behavior", "C", (0, 1), task="second")]
-    selected = LABELS.assign(kept=[True, True, False, True])
-    # comparisons were not timed
-    (row,) = ls.minutes(selected, evidence, labels)
-    assert (row["method"], row["estimate"], row["n"]) == ("behavior", 2.0, 1)
-    assert [r["estimate"] for r in ls.minutes(LABELS.assign(kept=True), evidence, labels)] == [5.0]
-    assert not list(ls.minutes(LABELS.assign(kept=False), evidence, labels))

@@ -22,8 +22,8 @@ from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
 from judgebook.display.text import Phrases, interval, number
 from judgebook.display.views import Plot, Prose, Table
 from judgebook.pipeline import page_jobs
-from judgebook.pipeline.reading.composed import PageRun, Sections, composed
-from judgebook.questions.planning.assumed.alike import form, once
+from judgebook.pipeline.composed import PageRun, Sections, composed
+from judgebook.questions.planning.assumed import form, once
 from judgebook.study import results
 from judgebook.study.labels import Label
 from judgebook.study.results import Results

@@ -10,7 +10,7 @@ from collections import defaultdict
 from functools import cache
 
 from compendium.atlas import declared
-from judgebook.questions.planning.assumed.forms import form, points
+from judgebook.questions.planning.assumed import form_of, points
 from judgebook.study.labels import METHODS
 from judgebook.study.params import Study
 
@@ -45,9 +45,9 @@ def comparable(study: Study) -> bool:
     for row in _labels():
         if row["aggregated"] == "0" and row["study"] != study.key:
             n_points = float(row["points"]) if row["points"] else None
-            studies[row["kind"], form(row["level"], n_points, row["unit"])].add(row["study"])
+            studies[row["kind"], form_of(row["level"], n_points, row["unit"])].add(row["study"])
     own = {(label.method, label.id): label for label in study.label_list()}
-    asked = {(kind, form(own[key].level, points(own[key]), METHODS[key[0]].unit)) for key, kind in about.items()}
+    asked = {(kind, form_of(own[key].level, points(own[key]), METHODS[key[0]].unit)) for key, kind in about.items()}
     return any(len(studies[words]) >= FEWEST for words in asked if words[1])
 
 

@@ -1,82 +1,113 @@
-"""A project for Label Studio: its labelling interface, its tasks, and its settings as its API takes them."""
+"""A project for Label Studio: its questions (each label with its definition and answers), its interface, its tasks."""
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 
 from judgebook.extras.annotate.pages import Page, Texts, clean
-from judgebook.extras.annotate.questions import Question
-from judgebook.study import escape
+from judgebook.study.definitions import definitions, ends, forced
+from judgebook.study.labels import METHODS, Label
+from judgebook.study.params import Study
 
+#: scales with more steps are asked for as a number
+_MOST_STEPS = 11
+#: what the ends of a scale are called unless a paper's wording names them
+LEAST_MOST = ("least", "most")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.\-]{0,63}")
 #: what is judged, and what the answers belong to
 _TARGET = {"turn": "response", "dialogue": "dialogue", "pair": "dialogue"}
-#: how an export is read: where answers stand, and which keys of it name what
-SCORES = {
-    "options": "annotations.[].result.[].value.choices.[]",
-    "number": "annotations.[].result.[].value.number",
-}
-SOURCE: dict[str, Any] = {
-    "columns": {
-        "label": "annotations.[].result.[].from_name",
-        "annotator": "annotations.[].completed_by",
-        "work_unit": "annotations.[].id",
-        "seconds": "annotations.[].lead_time",
-    },
-    "by": "data.item",
-    "drop": {"annotations.[].was_cancelled": True},
-    "skip_columns": ["data.*"],
-}
-EXPORT = "export.json"
-STEPS = """\
-1. `pip install label-studio`, `label-studio start`, and create a project.
-2. Settings → Labeling Interface → Code: paste `config.xml`. Import: `tasks.json`.
-   Or by the API, with the address and an access token of your server:
-
-       curl -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d @project.json $URL/api/projects
-       curl -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d @tasks.json \\
-         $URL/api/projects/ID/import
-
-3. Give each annotator a tab of the Data Manager with the filter `person` = 1, 2, …, ordered by task id (`tabs.json` has
-   them for `POST /api/dm/views`, with the project's number filled in), and ask them to open their tab and press
-   *Label All Tasks*. Each task is for one annotator; items that two annotators judge occur twice.
-4. Project → Export → JSON; save the file here as `export.json`.
-"""
 
 
-def files(
-    title: str,
-    instructions: str,
-    unit: str,
-    asked: list[Question],
-    pages: list[Page],
-    texts: Texts,
-) -> dict[str, str]:
+@dataclass(frozen=True)
+class Option:
+    """An answer. code : as a tool should store it. shown : as annotators read it. score : what it means."""
+
+    code: str
+    shown: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Question:
+    """name : the label as the tool calls it. options : none where a number is asked for. several : more than one of
+    the options may be chosen. ends : what the smallest and the largest score are called."""
+
+    name: str
+    label: Label
+    definition: str
+    options: tuple[Option, ...]
+    ends: tuple[str, str] = LEAST_MOST
+
+    @property
+    def several(self) -> bool:
+        return self.label.level == "sets"
+
+    @property
+    def text(self) -> str:
+        """Title and definition, and on a scale what its ends mean."""
+        asked = f"{self.label.title}: {self.definition}" if self.definition else self.label.title
+        if METHODS[self.label.method].unit == "pair" or self.label.binary or self.label.categories:
+            return asked
+        low, high = (f"{end:g}" for end in self.label.scale)
+        return f"{asked} ({low} = {self.ends[0]}, {high} = {self.ends[1]})"
+
+
+def questions(study: Study, method: str, only: list[str] | None = None) -> list[Question]:
+    """The questions of a method, in the order of the study's labels.
+
+    Parameters
+    ----------
+    method : a key of `labels.METHODS`.
+    only : labels to ask about; None: all.
+    """
+    labels = [x for x in study.label_list() if x.method == method and (not only or x.id in only)]
+    words = {word for label in labels for word in label.categories}
+    defined, called, chosen = definitions(study, method), ends(study, method), forced(study, method)
+    return [
+        Question(
+            label.id if _NAME.fullmatch(label.id) else f"label_{n}",
+            label,
+            defined.get(label.id, ""),
+            tuple(o for o in _options(label, words) if o.score or label.id not in chosen),
+            called.get(label.id, LEAST_MOST),
+        )
+        for n, label in enumerate(labels, 1)
+    ]
+
+
+def _options(label: Label, words: set[str]) -> tuple[Option, ...]:
+    low, high = label.scale
+    if METHODS[label.method].unit == "pair":
+        sides = [("1", "A is better", 1), ("0", "neither", 0), ("-1", "B is better", -1)]
+        return tuple(_distinct(*side, words) for side in sides if low <= side[2] <= high)
+    if label.categories:
+        return tuple(Option(word, word, low + n) for n, word in enumerate(label.categories))
+    if label.binary:
+        return _distinct("0", "No", 0, words), _distinct("1", "Yes", 1, words)
+    if label.integer and high - low < _MOST_STEPS:
+        return tuple(Option(str(n), str(n), n) for n in range(round(low), round(high) + 1))
+    return ()
+
+
+def _distinct(code: str, shown: str, score: float, words: set[str]) -> Option:
+    """An option that is not spelt as an answer of another label whose words mean something else."""
+    return Option(code, f"{shown} ({code})" if shown in words else shown, score)
+
+
+def files(instructions: str, unit: str, asked: list[Question], pages: list[Page], texts: Texts) -> dict[str, str]:
     """Name -> text of the project's files.
 
     Parameters
     ----------
     unit : turn, dialogue or pair.
     """
-    xml = config(instructions, unit, asked, trained=any(p.phase == "training" for p in pages))
-    settings = {
-        "title": clean(title)[:50],
-        "expert_instruction": _html(instructions),
-        "show_instruction": bool(instructions),
-        "label_config": xml,
-        "sampling": "Sequential sampling",
-        "maximum_annotations": 1,
-        "show_skip_button": True,
-    }
-    people = sorted({page.person for page in pages})
-    return {
-        "config.xml": xml,
-        "project.json": json.dumps(settings, ensure_ascii=False, indent=1) + "\n",
-        "tasks.json": json.dumps([task(p, unit, texts) for p in pages], ensure_ascii=False, indent=1) + "\n",
-        "tabs.json": json.dumps([_tab(person) for person in people], indent=1) + "\n",
-    }
+    tasks = json.dumps([task(page, unit, texts) for page in pages], ensure_ascii=False, indent=1)
+    trained = any(page.phase == "training" for page in pages)
+    return {"config.xml": config(instructions, unit, asked, trained=trained), "tasks.json": tasks + "\n"}
 
 
 def config(instructions: str, unit: str, asked: list[Question], *, trained: bool = False) -> str:
@@ -139,13 +170,3 @@ def _add(parent: ElementTree.Element, tag: str, **attributes: str) -> ElementTre
 def _literal(text: str) -> str:
     """Text in which Label Studio fills in nothing: `$name` would be the task's `name`."""
     return re.sub(r"\$(?=[\w\[\].{}])", "$\u200b", " ".join(clean(text).split()))
-
-
-def _html(text: str) -> str:
-    return escape.html(clean(text)).replace("\n", "<br>")
-
-
-def _tab(person: int) -> dict[str, Any]:
-    only = {"filter": "filter:tasks:data.person", "operator": "equal", "type": "Number", "value": person}
-    filters = {"conjunction": "and", "items": [only]}
-    return {"data": {"title": f"Annotator {person}", "type": "list", "filters": filters, "ordering": ["tasks:id"]}}

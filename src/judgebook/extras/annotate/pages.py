@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgebook import project
-from judgebook.sources import build, places, registry
+from judgebook.sources import build
 from judgebook.sources.formats import read_records, scalar
 from judgebook.sources.nature import NAMES, plain
 from judgebook.study import limits, params, store
@@ -156,15 +155,9 @@ def _of_study(study: Study) -> pd.DataFrame:
     built = store.processed(study.key) / "dialogues.parquet"
     if built.is_file():
         return pd.read_parquet(built)
-    if absent := places.absent(study):
-        fetched = f"`{project.command()} fetch {study.key}`, then " if study.key in registry.studies() else ""
-        made = f"run {fetched}`{project.command()} --study {study.key} --only annotations` first, or "
-        made = made if fetched or study.simulate else ""
-        files = ", ".join(map(str, absent[:3]))
-        raise ParamsError(f"{study.key}: its dialogues are not here ({files}): {made}name them: --dialogues FILE")
     try:
         return build.build(study).frames["dialogues"]
-    except DataError as error:  # labels that nobody has judged yet, for example
+    except (DataError, ParamsError) as error:  # nobody has judged yet, for example
         raise ParamsError(f"{error}\nor name the dialogues: --dialogues FILE") from None
 
 

@@ -13,22 +13,30 @@ from typing import Any
 
 import yaml
 
-from judgebook import __version__, project
+from judgebook import __version__
 from judgebook.display.text import Phrases
-from judgebook.extras.bundle import described, software
-from judgebook.extras.bundle.finished import Finished, plain_name, refuse_changed
+from judgebook.extras.bundle import metadata
+from judgebook.extras.bundle.finished import (
+    BundleError,
+    Finished,
+    Part,
+    json_bytes,
+    plain_name,
+    raw_files,
+    refuse_changed,
+)
 from judgebook.extras.bundle.judgements import Deed, Shared
-from judgebook.extras.bundle.parts import BundleError, Part, json_bytes
 from judgebook.report import html
 from judgebook.report.blocks import PRIVATE, Block, blocks
+from judgebook.sources import registry
 from judgebook.sources.ids import private
-from judgebook.sources.ids.naming import Names
+from judgebook.sources.ids.naming import OWN_IDS, Names
 from judgebook.sources.instead.shared import FOLDER
-from judgebook.study import store, yaml_file
+from judgebook.study import params, store, yaml_file
 
 _PHRASES = Phrases(__package__)
-METADATA, PREVIEW, README = "ro-crate-metadata.json", "ro-crate-preview.html", "README.md"
-PARAMS = "params/{study}.yaml"
+PREVIEW, README = "ro-crate-preview.html", "README.md"
+PARAMS, PROFILE, PACKAGES = "params/{study}.yaml", "data/profile.json", "software/packages.json"
 #: folders of a bundle, in the order of its list of contents, and what they hold
 FOLDERS = {
     "report": "Pages to read, starting with index.html; texts, tables and figures for a paper in paper/",
@@ -38,7 +46,7 @@ FOLDERS = {
     "tables": "Tables as CSV and LaTeX",
     "params": "The settings of the run, defaults included",
     "data": "Description of the data and their sources, and judgements where they are shared",
-    "software": "Versions of the software and the lock to install them, and what was changed in its source",
+    "software": "Versions of the software, and the lock to install them",
 }
 
 
@@ -50,9 +58,11 @@ def parts(of: Finished, shared: Shared | None = None) -> list[Part]:
     made = list(_outputs(of))
     written = [
         Part(PARAMS.format(study=of.key), _params(of, shared), "Settings of the run"),
-        *described.parts(of, shared),
-        *software.parts(of),
-        *_failed(of),
+        *_data(of, shared),
+        Part(
+            metadata.LOCK, (params.ROOT / "requirements.lock").read_bytes(), "Versions and hashes to install, for pip"
+        ),
+        Part(PACKAGES, json_bytes(_installed(of)), "Versions installed when the study was run"),
         *(shared.parts() if shared else ()),
     ]
     out = sorted([*made, *written], key=lambda part: part.path)
@@ -126,16 +136,6 @@ def _about(name: str, step: str) -> str:
     return f"{kind[folder]} {step if folder not in ('report', 'notebooks') else Path(file).stem}"
 
 
-def _failed(of: Finished) -> Iterator[Part]:
-    """Notebooks whose last run failed, as far as it came; places on this machine are left out of what they say."""
-    for name, path in of.failed.items():
-        text = _notebook(path)
-        shown = (text if isinstance(text, bytes) else text.read_bytes()).decode()
-        for place in (store.out_root(), project.ROOT, Path.home()):
-            shown = shown.replace(json.dumps(str(place))[1:-1], "…")
-        yield Part(f"notebooks/{path.name}", shown.encode(), f"Notebook {name} as far as it ran before it failed")
-
-
 def _notebook(path: Path) -> bytes | Path:
     """A notebook without what cells tagged private show."""
     nb = json.loads(path.read_text(encoding="utf-8"))
@@ -199,10 +199,39 @@ def _params(of: Finished, shared: Shared | None) -> bytes:
     return yaml.dump(tree, Dumper=yaml_file.Dumper, sort_keys=False, allow_unicode=True).encode()
 
 
+def _data(of: Finished, shared: Shared | None) -> Iterator[Part]:
+    """The data, described."""
+    if of.study.across:
+        return
+    facts: dict[str, Any] = {
+        "title": of.study.title,
+        "simulated": of.study.simulated,
+        "description": of.study.description.strip(),
+        "n": metadata.counts(of),
+        "licence": of.study.licence,
+        "citation": of.study.citation,
+        "raw": raw_files(of),
+        "fetch": of.key if of.key in registry.studies() else "",
+        "people": (of.folder / OWN_IDS).is_file(),
+        "shared": shared,
+    }
+    yield Part(
+        metadata.DESCRIPTION, (_PHRASES.say("data", **facts) + "\n").encode(), "Description and sources of the data"
+    )
+    path = of.folder / "profile.json"
+    yield Part(PROFILE, path, "Systems, labels and groups, and how many of each")
+
+
+def _installed(of: Finished) -> dict[str, Any]:
+    names = ("commit", "python", "platform", "seeds", "packages")
+    return {"judgebook": __version__, **{name: of.manifest.get(name) for name in names}}
+
+
 def _readme(of: Finished, made: Iterable[Part], shared: Shared | None) -> str:
     paths = [part.path for part in made]
     facts = {
-        "about": described.described(of),
+        "date": of.date,
+        "licence": of.study.licence,
         "title": of.study.title,
         "study": of.key,
         "simulated": of.study.simulated,
@@ -211,10 +240,8 @@ def _readme(of: Finished, made: Iterable[Part], shared: Shared | None) -> str:
         "commit": of.manifest.get("commit") or "",
         "folders": [(name, about, sum(p.startswith(f"{name}/") for p in paths)) for name, about in FOLDERS.items()],
         "outdated": of.outdated,
-        "failed": list(of.failed),
-        "changes": software.CHANGES in paths,
-        "own": [p.removeprefix(software.OWN) for p in paths if p.startswith(software.OWN)],
-        "described": described.DESCRIPTION in paths,
+        "failed": of.failed,
+        "described": metadata.DESCRIPTION in paths,
         "shared": shared,
     }
     return _PHRASES.say("readme", **facts) + "\n"

@@ -71,7 +71,7 @@ VERIFY = Command(
     title="compute the report of a bundle again from its own judgements, and say what does not come out",
     about="""\
 Run the notebooks of a bundle in a temporary folder, with its judgements and settings and nothing else, and compare
-every sentence of its pages, every answer and every row of results.
+every answer of its first page and every row of results.
 
 exit codes: 0 all come out again; 1 some differ; 3 the others cannot be computed from the bundle, which lacks texts or
 a notebook; 2 no bundle, or one without judgements

@@ -1,19 +1,50 @@
-"""A study that was run, as its folder has it: what it is of, the files it was read from, its steps."""
+"""A study that was run, as its folder has it, and the files that a bundle of it is made of."""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import posixpath
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath, PureWindowsPath
 from typing import Any
 
 from judgebook import project
-from judgebook.extras.bundle.parts import BundleError
+from judgebook.errors import JudgebookError
 from judgebook.sources import registry
 from judgebook.sources.ids import private
 from judgebook.sources.ids.naming import Names
 from judgebook.study import params, store
 from judgebook.study.params import Study
+
+
+class BundleError(JudgebookError, ValueError):
+    """The study cannot be bundled as it is; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file of a bundle. path : in it. content : the file to copy, or bytes. about : what it is, in a line."""
+
+    path: str
+    content: Path | bytes
+    about: str
+
+    def __post_init__(self) -> None:
+        down = posixpath.normpath(self.path) == self.path and not self.path.startswith(("/", ".."))
+        if not down or "\\" in self.path or PureWindowsPath(self.path).drive:
+            raise BundleError(f"{self.path!r} is no place in a bundle: run the study again")
+
+    @property
+    def size(self) -> int:
+        return self.content.stat().st_size if isinstance(self.content, Path) else len(self.content)
+
+    def read(self) -> bytes:
+        return self.content.read_bytes() if isinstance(self.content, Path) else self.content
+
+
+def json_bytes(value: Any) -> bytes:
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 @dataclass(frozen=True)
@@ -22,9 +53,8 @@ class RawFile:
 
     name: str
     sha256: str
-    url: str = ""
-    licence: str = ""
-    size: int | None = None
+    url: str
+    licence: str
 
 
 @dataclass(frozen=True)
@@ -50,10 +80,10 @@ class Finished:
         return sorted(name for name in self.steps if name[:1].isdigit())
 
     @property
-    def failed(self) -> dict[str, Path]:
-        """Notebooks whose last run failed -> how far it came."""
-        paths = sorted((self.folder / "notebooks").glob("*.failed.ipynb"))
-        return {path.name.removesuffix(".failed.ipynb"): path for path in paths}
+    def failed(self) -> list[str]:
+        """Notebooks whose last run failed."""
+        paths = (self.folder / "notebooks").glob("*.failed.ipynb")
+        return sorted(path.name.removesuffix(".failed.ipynb") for path in paths)
 
     @property
     def date(self) -> str:
@@ -81,7 +111,7 @@ def raw_files(of: Finished) -> list[RawFile]:
             name = plain_name(part.removeprefix(kind))
             entry = registered.get(name)
             if entry:
-                out.append(RawFile(name, sha, entry.upstream[0].url, entry.licence, entry.size))
+                out.append(RawFile(name, sha, entry.upstream[0].url, entry.licence))
                 continue
             shown = f"data/embedded/{of.key}/{name}" if kind == "embedded " else names.within(name)
             out.append(RawFile(shown, sha, "", of.study.licence))

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
 
 from judgebook import project
-from judgebook.extras.bundle import attributes, licences, stand_ins
-from judgebook.extras.bundle.finished import Finished, refuse_changed
+from judgebook.annotations.summary import TOKEN
+from judgebook.extras.bundle import identifiers, licences
+from judgebook.extras.bundle.finished import BundleError, Finished, Part, json_bytes, refuse_changed
 from judgebook.extras.bundle.identifiers import masked
 from judgebook.extras.bundle.licences import Licence
-from judgebook.extras.bundle.parts import BundleError, Part, json_bytes
-from judgebook.sources.ids import private
+from judgebook.questions.metrics import text_metrics
+from judgebook.sources.ids import look_alikes, private
 from judgebook.sources.ids.naming import OWN_IDS, TEXTS, Names
 from judgebook.sources.instead.shared import ABOUT, FOLDER, SCORES, SPELLINGS
 from judgebook.study import escape, schema
@@ -32,6 +33,8 @@ ROWS = {
     SCORES: "Scores of turns by metrics that were computed from their texts",
     SPELLINGS: "Annotators whose ids in the source are spelt alike, by pseudonyms",
 }
+#: of which stand-ins are made. A line of one letter needs one of its own for each such line: more than an alphabet has
+_LETTERS = [*"abcdefghijklmnopqrstuvwxyz", *map(chr, range(0x4E00, 0x9FA6))]
 #: columns of ids that get running numbers where one of them holds the id of a platform
 _ITEMS = {"dialogue": ("dialogue", "dialogue_b"), "session": ("session",), "context": ("context",)}
 #: columns in which such an id cannot be replaced: the report has these names
@@ -107,12 +110,12 @@ def share(of: Finished, *, texts: bool) -> Shared:
         frames = _masked(frames, Names(own), deeds)
     else:
         left_out = sum(int(frames[n][c].notna().sum()) for n, c in _columns(frames, TEXTS))
-        frames = _stood_in(frames) | {SCORES: stand_ins.text_scores(of, frames)}
-    frames = {n: f for n, f in (frames | {SPELLINGS: stand_ins.spellings(of, frames)}).items() if len(f)}
+        frames = _stood_in(frames) | {SCORES: _text_scores(of, frames)}
+    frames = {n: f for n, f in (frames | {SPELLINGS: _spellings(of, frames)}).items() if len(f)}
     frames = _days(frames, deeds)
     frames, renamed = _numbered(frames, deeds)
     frames = _facts(frames, deeds)
-    frames, few = attributes.reviewed(frames, lambda kind, column, n: deeds.append(Deed(kind, column, n)))
+    frames, few = identifiers.reviewed(frames, lambda kind, column, n: deeds.append(Deed(kind, column, n)))
     frames = {name: frame.dropna(axis=1, how="all") for name, frame in frames.items()}
     return Shared(frames, licence, texts, left_out, len(own), deeds, few, renamed)
 
@@ -163,7 +166,7 @@ def _masked(frames: dict[str, pd.DataFrame], own: Names, deeds: list[Deed]) -> d
 
 def _stood_in(frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Frames with a stand-in for each text."""
-    out, made = dict(frames), stand_ins.StandIns()
+    out, made = dict(frames), StandIns()
     for name, column in _columns(frames, TEXTS):
         new = made.of(frames[name][column].dropna().unique())
         out[name] = out[name].assign(**{column: frames[name][column].map(new)})
@@ -213,3 +216,74 @@ def _facts(frames: dict[str, pd.DataFrame], deeds: list[Deed]) -> dict[str, pd.D
             values.loc[rows.index] = rows["value"].map(new)
             deeds.append(Deed("numbered", f"dialogue_facts.value, key {key}", len(new), dict(kinds)))
     return frames | {"dialogue_facts": facts.assign(value=values)}
+
+
+class StandIns:
+    """Stand-ins for texts that are not shared, so that what is counted in them comes out again.
+
+    A stand-in has as many lines as its text, and each line as many words (by white space), tokens (`summary.TOKEN`) and
+    characters as that of the text; where lines are the same, so are their stand-ins, and nowhere else.
+    """
+
+    def __init__(self) -> None:
+        self._lines: dict[str, str] = {}
+        #: words, tokens, characters, blanks -> how many lines have as many
+        self._alike: dict[tuple[int, int, int, int], int] = defaultdict(int)
+
+    def of(self, texts: Iterable[str]) -> dict[str, str]:
+        """Text -> its stand-in. Ends of lines are those of Unix, in which texts may then no longer differ."""
+        return {text: "".join(map(self._line, text.splitlines(keepends=True))) for text in texts}
+
+    def _line(self, line: str) -> str:
+        bare = line.splitlines()[0]
+        if bare not in self._lines:
+            words, tokens = bare.split(), len(TOKEN.findall(bare))
+            characters = sum(map(len, words))
+            size = (len(words), tokens, characters, len(bare) - characters)
+            self._lines[bare] = _made(*size, self._alike[size])
+            self._alike[size] += 1
+        return self._lines[bare] + "\n" * (bare != line)
+
+
+def _made(words: int, tokens: int, characters: int, blanks: int, number: int) -> str:
+    """A line of this size: the words are letters, which write the number, and the other tokens full stops."""
+    if not words:
+        return " " * blanks
+    stops = tokens - words
+    letters = _written(number, characters - stops)
+    first = len(letters) - words + 1
+    return " ".join([letters[:first], *letters[first:]]) + "." * stops + " " * (blanks - words + 1)
+
+
+def _written(number: int, length: int) -> str:
+    """A number as so many letters, leading zeros included."""
+    base, out = len(_LETTERS), []
+    for _ in range(length):
+        number, digit = divmod(number, base)
+        out.append(_LETTERS[digit])
+    return "".join(reversed(out))
+
+
+def _text_scores(of: Finished, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Scores of turns by the text metrics that notebook 09 computed: corpus, dialogue, turn, metric, score. Empty where
+    it computed none."""
+    path = of.folder / "cache" / "text_metrics.parquet"
+    earlier = pd.read_parquet(path) if path.is_file() else pd.DataFrame({"metric": []})
+    if earlier.empty or "dialogues" not in frames:
+        return pd.DataFrame()
+    metrics = [m for m in text_metrics.METRICS if m in set(earlier["metric"])]
+    items = text_metrics.items(frames["dialogues"], frames["annotations"])
+    return text_metrics.compute(items, metrics, earlier)[0]
+
+
+def _spellings(of: Finished, frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Annotators and whom each is called like in the source, by pseudonyms: annotator, like. Like itself: nobody."""
+    path, marks = of.folder / OWN_IDS, frames["annotations"]
+    names = {a: a for a in marks.loc[marks["annotator_known"], "annotator"].unique()}
+    if not path.is_file():
+        return pd.DataFrame()
+    own = escape.read_csv(path).query("kind == 'person'").set_index("pseudonym")["own_id"]
+    names |= {a: own[a] for a in names if a in own.index}
+    like = {a: ids[0] for ids in look_alikes.groups(names) for a in ids}
+    people = [a for a in names if a in own.index or a in like]
+    return pd.DataFrame({"annotator": people, "like": [like.get(a, a) for a in people]})

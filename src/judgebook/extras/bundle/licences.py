@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from judgebook.extras.bundle.parts import BundleError
+from judgebook.extras.bundle.finished import BundleError
 
 _CC = re.compile(
     r"CC[ -]?BY((?:[ -](?:NC|SA|ND))*)(?:[ -](\d\.\d))?(?: international)?|creative commons attribution(?: (\d\.\d))?",

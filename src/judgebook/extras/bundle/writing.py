@@ -7,16 +7,13 @@ import shutil
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO, Any
 
-from judgebook.extras.bundle import contents, crate, croissant, software
-from judgebook.extras.bundle.contents import METADATA
-from judgebook.extras.bundle.croissant import CROISSANT
-from judgebook.extras.bundle.described import described
-from judgebook.extras.bundle.finished import finished
+from judgebook.extras.bundle import contents, metadata
+from judgebook.extras.bundle.finished import BundleError, Part, finished
 from judgebook.extras.bundle.judgements import share
-from judgebook.extras.bundle.parts import BundleError, Part
+from judgebook.extras.bundle.metadata import CROISSANT, METADATA
 from judgebook.study import store
 
 #: the same content gives the same bytes: all files of a zip bear its first day
@@ -42,9 +39,9 @@ def command(
     shared = share(of, texts=texts) if judgements else None
     parts = contents.parts(of, shared)
     if shared:
-        content = croissant.metadata(described(of), parts, texts=texts)
+        content = metadata.croissant(of, parts, texts=texts)
         parts.append(Part(CROISSANT, content, "Description of the judgements (Croissant)"))
-    parts = [Part(METADATA, crate.metadata(of, parts), ""), *parts]
+    parts = [Part(METADATA, metadata.crate(of, parts), ""), *parts]
     contents.refuse_private(of, parts, texts=texts)
     target = store.out_root() / "bundles" / f"{study}.zip"
     store.sweep(target.parent, deep=False)
@@ -52,9 +49,7 @@ def command(
     for name, why in outdated.items():
         say(f"  {name} is from an earlier run ({why}); the bundle says so")
     for name in of.failed:
-        say(f"  {name} failed in its last run; the bundle says so, and has what it showed")
-    if changed := [part for part in parts if part.path == software.CHANGES or part.path.startswith(software.OWN)]:
-        say(f"  the source differs from its commit; the bundle has what was changed ({len(changed)} files)")
+        say(f"  {name} failed in its last run; the bundle says so")
     for deed in shared.deeds if shared else ():
         say(f"  {contents.told(deed)}")
     what = "data and texts are not included"
@@ -71,14 +66,10 @@ def write_zip(parts: Iterable[Part], path: Path) -> None:
     """
     if path.exists() and not _is_bundle(path):
         raise BundleError(f"{path} is not a bundle and would be replaced by one: remove it, or use --out")
-    folders: set[str] = set()
     with store.atomic(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as out:
         for part in parts:
-            for folder in [f"{p}/" for p in PurePosixPath(part.path).parents[-2::-1]]:
-                if folder not in folders:  # some readers look for entries of the folders that the metadata name
-                    out.writestr(_entry(folder, 0o40755), b"")
-                    folders.add(folder)
-            entry = _entry(part.path, 0o100644)
+            entry = zipfile.ZipInfo(part.path, EPOCH)
+            entry.external_attr, entry.create_system = 0o100644 << 16, 3
             entry.compress_type, entry.file_size = zipfile.ZIP_DEFLATED, part.size
             with _opened(part) as source, out.open(entry, "w") as target:
                 shutil.copyfileobj(source, target, _CHUNK)
@@ -90,12 +81,6 @@ def _is_bundle(path: Path) -> bool:
             return METADATA in packed.namelist()
     except (OSError, zipfile.BadZipFile):
         return False
-
-
-def _entry(name: str, mode: int) -> zipfile.ZipInfo:
-    entry = zipfile.ZipInfo(name, EPOCH)
-    entry.external_attr, entry.create_system = mode << 16 | (0x10 if name.endswith("/") else 0), 3
-    return entry
 
 
 @contextmanager

@@ -1,8 +1,4 @@
-"""Notebooks, and heavy analyses in them, on the workers of a Dask cluster.
-
-`executor` sends notebooks, `on_worker` is what runs in Dask's workers, and `helped` sends parts of an analysis from a
-notebook to workers that are free.
-"""
+"""Notebooks on the workers of a Dask cluster: `executor` sends them, `on_worker` is what runs in Dask's workers."""
 
 import re
 

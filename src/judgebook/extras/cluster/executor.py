@@ -8,23 +8,18 @@ from __future__ import annotations
 
 import logging
 import os
-import platform
 import re
 import site
 import sys
 import tomllib
-import uuid
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from contextlib import ExitStack, suppress
-from pathlib import Path
+from contextlib import ExitStack
 from typing import Any
-
-import psutil
 
 from judgebook import project
 from judgebook.errors import JudgebookError
-from judgebook.extras.cluster import LOCAL, fit, on_worker
+from judgebook.extras.cluster import LOCAL, on_worker
 from judgebook.pipeline import worker
 from judgebook.pipeline.surroundings import THREADS, installed
 from judgebook.study import store
@@ -81,15 +76,6 @@ def connect(text: str, home: Callable[[], Executor]) -> Cluster:
     return made
 
 
-def _sweep(out: Path) -> None:
-    """Remove the marks of runs on this machine that were killed."""
-    for mark in out.glob(".*.mark"):
-        with suppress(OSError):
-            machine, _, process = mark.read_text().partition(" ")
-            if machine == platform.node() and process.isdigit() and not psutil.pid_exists(int(process)):
-                mark.unlink()
-
-
 class Cluster(Executor):
     """An executor that sends notebooks to the workers of a Dask cluster. places : how many it takes at a time.
 
@@ -104,11 +90,10 @@ class Cluster(Executor):
         except TimeoutError:
             raise ClusterError(f"--executor: the cluster has no workers after {WAIT} s") from None
         out = store.out_root().absolute()
-        out.mkdir(parents=True, exist_ok=True)
-        _sweep(out)
-        self._mark = out / f".{uuid.uuid4().hex[:12]}.mark"
-        self._mark.write_text(f"{platform.node()} {os.getpid()}")  # stays to the end, for workers that join later
-        self.expected = expectations(str(self._mark))
+        store.sweep(out, deep=False)
+        self._open = ExitStack()
+        # a folder that workers must see; it stays to the end, for those that join later
+        self.expected = expectations(str(self._open.enter_context(store.scratch(out))))
         self.variables = {"COMPENDIUM_OUT": str(out)}
         if raw := os.environ.get("COMPENDIUM_RAW"):
             self.variables["COMPENDIUM_RAW"] = os.path.abspath(raw)
@@ -119,7 +104,7 @@ class Cluster(Executor):
             if unfit:  # the manifest would name the wrong versions
                 raise ClusterError("\n".join(f"--executor: the worker {one}; results might differ" for one in unfit))
         except BaseException:
-            self._mark.unlink(missing_ok=True)
+            self._open.close()
             raise
         self.places = len(self._looked_at)
 
@@ -142,7 +127,7 @@ class Cluster(Executor):
         try:
             workers = self._fit()
             options = {"workers": workers, "allow_other_workers": True}  # these may all be lost, and others come
-            call = fit.sent(on_worker.notebook, self.expected, self.variables, job)
+            call = on_worker.sent(self.expected, self.variables, job)
             asked = self._executor.submit(*call, **options)
         except Exception as error:
             answer.set_exception(_explained(error))
@@ -169,15 +154,14 @@ class Cluster(Executor):
             return {}
         if not project.INSTALLED:  # what they have installed comes first
             self.client.run(site.addsitedir, str(project.ROOT / "src"), workers=new, on_error="ignore")
-        answers = self.client.run(fit.unfit, self.expected, workers=new, on_error="return")
+        answers = self.client.run(on_worker.unfit, self.expected, workers=new, on_error="return")
         problems = {a: _no_project(why) if isinstance(why, Exception) else str(why) for a, why in answers.items()}
         self._looked_at |= problems
         return problems
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Cancel what still runs, wait until it has cleaned up, and let go of the cluster."""
-        with suppress(OSError):
-            self._mark.unlink(missing_ok=True)
+        self._open.close()
         if self._made_home is not None:
             self._made_home.shutdown(wait=wait, cancel_futures=cancel_futures)
         if self.client.status == "closed":
@@ -215,14 +199,14 @@ def _explained(error: BaseException) -> BaseException:
     return error
 
 
-def expectations(seen: str) -> fit.Expected:
+def expectations(seen: str) -> on_worker.Expected:
     """What workers must have: Python, the project, and all distributions on which results depend, as they are here.
 
-    seen : a file in the output folder
+    seen : a folder in the output folder
     """
     packages = installed()
     needed = {name: packages.get(name) for name in _needed()}
-    return fit.Expected(fit.PYTHON, needed, fit.loaded(), fit.notebooks(), seen)
+    return on_worker.Expected(on_worker.PYTHON, needed, on_worker.loaded(), on_worker.notebooks(), seen)
 
 
 def _needed() -> list[str]:

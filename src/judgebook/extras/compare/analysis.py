@@ -1,11 +1,8 @@
 """Did a repetition reproduce the results? Two runs of the same systems and labels compared.
 
-Quantified in the ways of Belz et al.: scores by CV* (`variation`), sets of scores by correlation, conclusions by the
-share that both runs share (`orders`). Intervals leave out one cluster at a time: people where each run has enough of
-them, else dialogues or pairs. They say what other people, or other dialogues, would have changed.
-
-Where the study has a control system, scores are also those on which its notebook 10 rests: of the workers who passed,
-standardised per worker. These decide; only raw scores have a zero, and therefore a CV*.
+Quantified in the ways of Belz et al.: scores by CV*, sets of scores by correlation, conclusions by what both runs
+share (`repeated`). Intervals leave out one cluster at a time: people where each run has enough of them, else dialogues
+or pairs. They say what other people, or other dialogues, would have changed.
 
 References: Belz, Thomson, Reiter, Mille 2023, Non-repeatable experiments and non-reproducible results, Findings of ACL
 (types of results); Ji et al. 2022, section 4 (correlation of system means between runs).
@@ -13,7 +10,7 @@ References: Belz, Thomson, Reiter, Mille 2023, Non-repeatable experiments and no
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,19 +18,16 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations.summary import with_means
-from judgebook.extras.compare import orders, variation
-from judgebook.extras.compare.copies import Copies, copies
-from judgebook.extras.compare.sides import ComparisonError, Side, data_hash, settings
+from judgebook.extras.compare import repeated
+from judgebook.extras.compare.sides import ComparisonError, Copies, Side, copies, data_hash, settings
 from judgebook.questions.quality_control import replication
-from judgebook.questions.quality_control.crowd import crowd
-from judgebook.questions.quality_control.replication import OVERALL, Quantity, Tally
-from judgebook.questions.quality_control.worker_tests import of_those_who_passed, ratings
-from judgebook.statistics.correlation import correlate, pearson_interval
+from judgebook.questions.quality_control.replication import Quantity, Tally
+from judgebook.questions.quality_control.worker_tests import of_those_who_passed
+from judgebook.statistics.correlation import pearson_interval
 from judgebook.statistics.intervals import MIN_CLUSTERS, Interval, generator, jackknife_t
 from judgebook.study.labels import METHODS, Label
 
 RUNS = ("A", "B")
-RAW, STANDARDISED = "raw", "standardised"
 #: verdicts on a label: how far the second run reproduces the first
 CLEARLY, WEAKLY, NOT, OPEN = "clearly", "weakly", "not", "open"
 #: correlation of system means from which it is large (Cohen 1988, Statistical Power Analysis, section 3.2)
@@ -45,16 +39,14 @@ Key = tuple[str, str]
 class Comparison:
     """a, b : the sides. identical : whether their judgements are the same. settings : from `sides.settings`.
 
-    labels : a row per kind of scores and label: scores, method, label (OVERALL: their mean), direction, systems, unit,
-    clusters, r, its interval over clusters (r_low, r_high; r_note where there is none) and over systems (fisher_low,
-    fisher_high), rho (Spearman) and its interval over systems, the counts of `orders.counts`, order with order_low and
-    order_high, cv with cv_low, cv_high and cv_expected, verdict.
-    means : a row per kind of scores, label, run and system: estimate, ci_low, ci_high, note.
-    variation : a row per label and system: a, b, cv, ci_low, ci_high, expected.
-    pairs : a row per kind of scores, label and pair of systems: from `orders.gaps`, and change_p from `orders.changes`.
+    labels : a row per label: method, label, systems, unit, clusters, r, its interval over clusters (r_low, r_high;
+    r_note where there is none) and over systems (fisher_low, fisher_high), the counts of `repeated.counts`, cv with
+    cv_low, cv_high and cv_expected, verdict.
+    means : a row per label, run and system: estimate, ci_low, ci_high, note.
+    variation : a row per label and system: a, b, cv, low, high, expected, note.
+    pairs : a row per label and pair of systems: from `repeated.gaps`, and change_p from `repeated.changes`.
     missing : what is not compared: kind, id, in_ (0: only a has it, 1: only b, 2: both, on other scales).
     copies : whose judgements seem to be in both.
-    primary : the kind of scores that decides.
     """
 
     a: Side
@@ -69,26 +61,13 @@ class Comparison:
     copies: Copies
     known: Mapping[Key, Label]
     systems: list[str]
-    primary: str
     confidence: float
 
     @property
-    def deciding(self) -> pd.DataFrame:
-        """The labels on which the answer rests: those of the primary scores, without their mean."""
-        rows = self.labels[self.labels["scores"] == self.primary]
-        return rows[rows["label"] != OVERALL]
-
-    @property
     def spread(self) -> dict[str, float]:
-        """CV* over all systems and labels: cv, low, high, expected."""
+        """CV* over all systems and labels, and what is expected."""
         cells = self.variation.dropna(subset="cv")
-        columns = {"cv": "cv", "low": "every_low", "high": "every_high", "expected": "expected"}
-        return {name: float(cells[c].mean(skipna=False)) if len(cells) else np.nan for name, c in columns.items()}
-
-    @property
-    def overall(self) -> pd.Series | None:
-        rows = self.labels[(self.labels["scores"] == self.primary) & (self.labels["label"] == OVERALL)]
-        return rows.iloc[0] if len(rows) else None
+        return {name: float(cells[name].mean(skipna=False)) for name in ("cv", "expected")}
 
 
 def compare(a: Side, b: Side, *, confidence: float = 0.95) -> Comparison:
@@ -103,20 +82,17 @@ def compare(a: Side, b: Side, *, confidence: float = 0.95) -> Comparison:
     rows, of_label, missing = _joined(a, b)
     identical, in_both = _same(a, b), copies(rows)
     shared = _shared(rows, a, b)
-    rows = rows[rows["system"].isin(shared)]
-    parts = {RAW: (rows, "score")}
-    chosen = _chosen(a, b, shared)
-    parts |= {STANDARDISED: (chosen, "z")} if chosen is not None else {}
-    parts_ = [_compared(*part, kind, of_label, shared, confidence) for kind, part in parts.items()]
-    tables = [pd.concat(frames, ignore_index=True) for frames in zip(*parts_, strict=True)]
-    labels, means, varied, pairs = tables
-    labels = labels.merge(_of_labels(varied), on=["scores", "method", "label"], how="left")
+    rows = rows[rows["system"].isin(shared)].dropna(subset="score")
+    out: list[list[dict]] = [[], [], [], []]
+    for i, (method, label) in enumerate(of_label):
+        for table, more in zip(out, _compared(rows[rows["label"] == i], shared, confidence), strict=True):
+            table += [{"method": method, "label": label} | row for row in more]
+    labels, means, varied, pairs = map(pd.DataFrame, out)
     copied = in_both.most and not identical
     labels["verdict"] = [OPEN if copied else verdict(row) for row in labels.to_dict("records")]
-    primary = STANDARDISED if chosen is not None else RAW
     differ = settings(a, b)
     return Comparison(
-        a, b, identical, differ, labels, means, varied, pairs, missing, in_both, of_label, shared, primary, confidence
+        a, b, identical, differ, labels, means, varied, pairs, missing, in_both, of_label, shared, confidence
     )
 
 
@@ -245,55 +221,6 @@ def _long(
     return pd.concat([out, other], ignore_index=True).assign(item=lambda f: f"{run} " + f["item"])
 
 
-def _chosen(a: Side, b: Side, systems: Sequence[str]) -> pd.DataFrame | None:
-    """Ratings of the workers who passed quality control with `z`, in the form of `_joined`; None without a control."""
-    control = a.study.control_system
-    if control is None or b.study.control_system != control:
-        return None
-    frames: list[pd.DataFrame] = []
-    facts: list[pd.DataFrame] = []
-    for run, side in zip(RUNS, (a, b), strict=True):
-        if not (side.scores["annotator_known"].astype(bool) & (side.scores["system"] == control)).any():
-            return None
-        rated = ratings(side.scores, side.study.label_list(), control).assign(corpus=run)
-        apart = a.folder != b.folder
-        rated = rated.assign(annotator=(f"{run} " if apart else "") + rated["annotator"].astype(str))
-        # rows keep their order, and a row of one side is not that of the other, even where both sides are the same
-        first = 1 + max(frames[0]["source_row"].max() if frames else -1, -1)
-        frames.append(rated.assign(source_row=rated["source_row"] + first))
-        facts.append(side.facts.assign(corpus=run))
-    options = a.study.quality_control.model_copy(update={"runs": list(RUNS)})
-    ranked = [s for s in systems if s not in a.study.unranked_systems]
-    both = pd.concat(frames, ignore_index=True)
-    shared = set(both.loc[both["corpus"] == "A", "label"]) & set(both.loc[both["corpus"] == "B", "label"])
-    checked = crowd(both[both["label"].isin(shared)], pd.concat(facts), options, control=control, systems=ranked)
-    rows = checked.scores[checked.scores["passed"] & checked.scores["system"].isin(checked.shared)]
-    if rows.groupby("corpus")["annotator"].nunique().reindex(list(RUNS)).fillna(0).min() < 2:
-        return None
-    return rows.rename(columns={"annotator": "person"}).assign(known=True, pair=False, item=rows["dialogue"])
-
-
-def _compared(
-    rows: pd.DataFrame, value: str, kind: str, labels: Mapping[Key, Label], systems: list[str], confidence: float
-) -> list[pd.DataFrame]:
-    """labels, means, variation and pairs of one kind of scores."""
-    out: list[list[dict]] = [[], [], [], []]
-    keys = list(labels)
-    if kind == RAW:
-        units = [(key, rows[rows["label"] == i].assign(label="x"), False) for i, key in enumerate(keys)]
-    else:
-        method = rows["method"].iloc[0]
-        units = [((method, label), part.assign(label="x"), False) for label, part in rows.groupby("label", sort=False)]
-        units.append(((method, OVERALL), rows, True))
-    for (method, label), part, overall in units:
-        head = {"scores": kind, "method": method, "label": label}
-        varied = len(keys) if kind == RAW else 0
-        one = _one(part.dropna(subset=[value]), value, systems, confidence, overall=overall, varied=varied)
-        for table, more in zip(out, one, strict=True):
-            table += [head | row for row in more]
-    return [pd.DataFrame(table) for table in out]
-
-
 def _unit(rows: pd.DataFrame) -> tuple[str, pd.Series]:
     """What clusters are, and the cluster of each row: people where each run has enough known ones, else items."""
     people = rows.groupby("corpus")["person"].nunique().reindex(list(RUNS)).fillna(0)
@@ -302,33 +229,28 @@ def _unit(rows: pd.DataFrame) -> tuple[str, pd.Series]:
     return "pair" if rows["pair"].any() else "dialogue", rows["corpus"] + " " + rows["item"].astype(str)
 
 
-def _one(
-    rows: pd.DataFrame, value: str, systems: list[str], confidence: float, *, overall: bool, varied: int
+def _compared(
+    rows: pd.DataFrame, systems: list[str], confidence: float
 ) -> tuple[list[dict], list[dict], list[dict], list[dict]]:
-    """One label (or the mean of all): its rows of labels, means, variation and pairs. varied : of how many labels
-    variation is computed, 0 for none."""
+    """One label: its rows of labels, means, variation and pairs."""
     in_both = rows.groupby("system")["corpus"].nunique()
     systems = [s for s in systems if in_both.get(s, 0) == 2]
     if len(systems) < 2:
         return [], [], [], []
     unit, cluster = _unit(rows)
-    rows = rows[rows["system"].isin(systems)].assign(annotator=cluster[rows["system"].isin(systems)])
-    t = replication.tally(rows, value, RUNS, systems)
-    left = _left_out(t, overall)
-    means = t.means()[..., -1 if overall else 0]
-    correlation = _correlation(t, left, overall, unit, confidence)
-    correlation |= _rank(means, confidence) | {"systems": len(systems), "unit": unit}
-    gaps = orders.gaps(means, [left.of_run(i) for i in range(2)])
-    gaps["change_p"] = orders.changes(means, left.means, left.groups)
-    counted = orders.counts(gaps, 1 - confidence)
-    share, low, high = orders.agreement(counted)
-    correlation |= counted | {"order": share, "order_low": low, "order_high": high}
+    rows = rows.assign(label="x", annotator=cluster)[rows["system"].isin(systems)]
+    t = replication.tally(rows, "score", RUNS, systems)
+    left, means = _left_out(t), t.means()[..., 0]
+    gaps = repeated.gaps(means, [left.of_run(i) for i in range(2)])
+    gaps["change_p"] = repeated.changes(means, left.means, left.groups)
+    varied = _variation(systems, means, left, unit, confidence)
+    columns = {"cv": "cv", "low": "cv_low", "high": "cv_high", "expected": "cv_expected"}
+    spread = {name: float(np.mean([row[column] for row in varied])) for column, name in columns.items()}
+    label = _correlation(means, left, unit, confidence) | {"systems": len(systems), "unit": unit}
+    label |= repeated.counts(gaps, 1 - confidence) | spread
     pairs = gaps.assign(system=[systems[i] for i in gaps["i"]], system_b=[systems[j] for j in gaps["j"]])
-    pairs = pairs.drop(columns=["i", "j"]).to_dict("records")
-    shown, spread = _means(systems, means, left, unit, confidence), []
-    if varied:
-        spread = _variation(systems, means, left, unit, confidence, n_labels=varied)
-    return [correlation], shown, spread, pairs
+    shown = _means(systems, means, left, unit, confidence)
+    return [label], shown, varied, pairs.drop(columns=["i", "j"]).to_dict("records")
 
 
 @dataclass(frozen=True)
@@ -345,10 +267,9 @@ class LeftOut:
         return self.means[self.took_part[:, run], run]
 
 
-def _left_out(t: Tally, overall: bool) -> LeftOut:
+def _left_out(t: Tally) -> LeftOut:
     """Means without each cluster, as `replication` leaves out people: within those who took part in the same runs."""
-    place = -1 if overall else 0
-    every = Quantity([], lambda m: m[..., place].reshape(len(m), -1))
+    every = Quantity([], lambda m: m[..., 0].reshape(len(m), -1))
     replicates = replication.replicates(t, [every], generator(0, "comparison"), 2)
     took_part = t.count.sum(axis=(2, 3)) > 0
     groups = np.unique(took_part, axis=0, return_inverse=True)[1].reshape(-1)
@@ -359,9 +280,8 @@ def _left_out(t: Tally, overall: bool) -> LeftOut:
     return LeftOut(means, took_part[order], groups[order])
 
 
-def _correlation(t: Tally, left: LeftOut, overall: bool, unit: str, confidence: float) -> dict[str, Any]:
+def _correlation(means: np.ndarray, left: LeftOut, unit: str, confidence: float) -> dict[str, Any]:
     """r of the systems' means, its interval over clusters and Fisher's over systems."""
-    means = t.means()[..., -1 if overall else 0]
     r = float(replication.pearson(means[0][:, None], means[1][:, None])[0])
     without = replication.pearson(left.means[:, 0][..., None], left.means[:, 1][..., None])[:, 0]
     n, people = means.shape[1], left.took_part.sum(axis=0)
@@ -375,19 +295,6 @@ def _correlation(t: Tally, left: LeftOut, overall: bool, unit: str, confidence: 
     return out | {"fisher_low": low, "fisher_high": high}
 
 
-def _rank(means: np.ndarray, confidence: float) -> dict[str, float]:
-    """Spearman's correlation with an interval over systems (Bonett and Wright 2000, Psychometrika 65, 23-28, eq. 3).
-
-    None over clusters: ranks jump as a cluster is left out, and resampling adds noise a second time.
-    """
-    rho, _ = correlate(means[0], means[1], "spearman")
-    n, low, high = means.shape[1], np.nan, np.nan
-    if n > 3 and abs(rho) < 1 - 1e-12:
-        unscaled = np.arctanh(pearson_interval(rho, n, confidence)) - np.arctanh(rho)
-        low, high = np.tanh(np.arctanh(rho) + unscaled * np.sqrt(1 + rho**2 / 2)).tolist()
-    return {"rho": rho, "rho_low": low, "rho_high": high}
-
-
 def _means(systems: list[str], means: np.ndarray, left: LeftOut, unit: str, confidence: float) -> list[dict]:
     out = []
     for i, run in enumerate(RUNS):
@@ -399,38 +306,23 @@ def _means(systems: list[str], means: np.ndarray, left: LeftOut, unit: str, conf
     return out
 
 
-def _variation(
-    systems: list[str], means: np.ndarray, left: LeftOut, unit: str, confidence: float, *, n_labels: int
-) -> list[dict]:
+def _variation(systems: list[str], means: np.ndarray, left: LeftOut, unit: str, confidence: float) -> list[dict]:
     """CV* of each system's two means, its interval, and what is expected if only sampling differs.
 
-    The interval is that of the relative difference on the scale of log ratios, folded. For the mean over systems each
-    also has ends at a level that holds for all systems at once (all_low, all_high), for the mean over systems and
-    labels at one that holds for all of these (every_low, every_high).
+    The interval is that of the relative difference on the scale of log ratios, folded, at a level that holds for all
+    systems at once.
     """
-    d = variation.relative_difference(means[0], means[1])
-    without = variation.relative_difference(left.means[:, 0], left.means[:, 1])
+    d = repeated.relative_difference(means[0], means[1])
+    without = repeated.relative_difference(left.means[:, 0], left.means[:, 1])
     out = []
     for j, system in enumerate(systems):
-        row = {"system": system, "a": means[0, j], "b": means[1, j]}
-        row["cv"] = float(variation.cv_star(means[:, j]))
-        for which, at_once in {"ci": 1, "all": len(systems), "every": len(systems) * n_labels}.items():
-            level = 1 - (1 - confidence) / at_once
-            interval = jackknife_t(d[j], without[:, j], unit, level, groups=left.groups)
-            ends = variation.of_two(np.array(variation.folded(np.array(interval.low), np.array(interval.high))))
-            row |= dict(zip((f"{which}_low", f"{which}_high"), np.asarray(ends).tolist(), strict=True))
+        row = {"system": system, "a": means[0, j], "b": means[1, j], "cv": float(repeated.cv_star(means[:, j]))}
+        level = 1 - (1 - confidence) / len(systems)
+        interval = jackknife_t(d[j], without[:, j], unit, level, groups=left.groups)
+        ends = repeated.of_two(np.array(repeated.folded(np.array(interval.low), np.array(interval.high))))
+        row["low"], row["high"] = np.asarray(ends).tolist()
         # a normal difference around 0 is √(2/π) standard errors from it on average
-        row["expected"] = float(variation.of_two(interval.standard_error * np.sqrt(2 / np.pi) * (1 - d[j] ** 2)))
+        row["expected"] = float(repeated.of_two(interval.standard_error * np.sqrt(2 / np.pi) * (1 - d[j] ** 2)))
         row["note"] = interval.note or (None if np.isfinite(d[j]) else "a mean lies at the low end of the scale")
         out.append(row)
     return out
-
-
-def _of_labels(varied: pd.DataFrame) -> pd.DataFrame:
-    """The mean CV* of each label over systems, with its conservative interval and what is expected."""
-    columns = {"cv": "cv", "all_low": "cv_low", "all_high": "cv_high", "expected": "cv_expected"}
-    keys = ["scores", "method", "label"]
-    if varied.empty:
-        return pd.DataFrame(columns=[*keys, *columns.values()])
-    mean = varied.groupby(keys, sort=False)[list(columns)].agg(lambda x: x.mean(skipna=False))
-    return mean.rename(columns=columns).reset_index()

@@ -42,34 +42,32 @@ class ComparedStudies:
         """labels (a row per label: `verdict`, correlation `r` of the systems' means with its interval, pairs of systems
         in the same order), means, variation (CV*, in percent), pairs, settings that differ, and what is missing in one
         of them."""
-        from judgebook.extras.compare.page import FRAMES
+        from judgebook.extras.compare.views import FRAMES
 
         return {name: getattr(self.runs, name) for name in FRAMES}
 
     @cached_property
     def figures(self) -> dict[str, Figure]:
-        """System means of one study against those of the other, and side by side; none where both are identical."""
-        from judgebook.extras.compare import figures
+        """System means of one study against those of the other; none where both are identical."""
+        from judgebook.extras.compare import views
 
-        if self.runs.identical:
-            return {}
-        every = (*figures.against(self.runs, self._names), *figures.means(self.runs, self._names))
+        every = () if self.runs.identical else views.against(self.runs, self._names)
         return {plot.name: plot.fig for plot in every}
 
     def __str__(self) -> str:
-        from judgebook.extras.compare.page import terminal
+        from judgebook.extras.compare.views import terminal
 
         return terminal(self.runs, self._names)
 
     def _repr_html_(self) -> str:
         """For a notebook: the answer, and a row for each label."""
         from judgebook.display.tables import texts
-        from judgebook.extras.compare import findings, tables
+        from judgebook.extras.compare import views
         from judgebook.report.prose import markdown
 
-        out = [markdown(findings.answer(self.runs, self._names).text)]
+        out = [markdown(views.answer(self.runs, self._names).text)]
         if not self.runs.identical:
-            table = tables.grades(self.runs, self._names)
+            table = views.grades(self.runs, self._names)
             out.append(texts(table.frame, table.caption, "", decimals=table.decimals, why=table.why)[0])
         return "\n".join(map(str, out))
 

@@ -23,7 +23,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
 def _compare(args: argparse.Namespace) -> int:
     from judgebook.extras.compare import page
 
-    return page.command(args.a, args.b, args.renamed, args.titles)
+    return page.command(args.a, args.b, args.renamed, tuple(args.titles) if args.titles else None)
 
 
 COMPARE = Command(

@@ -1,4 +1,5 @@
-"""The two sides of a comparison: stored runs of studies, or a corpus of one, and the settings in which they differ."""
+"""The two sides of a comparison: stored runs of studies, or a corpus of one, the settings in which they differ, and
+whether their judgements are those of the same people."""
 
 from __future__ import annotations
 
@@ -24,6 +25,8 @@ _CONTENT = ["corpus", "group", "annotator", "system", "dialogue", "turn", "dialo
 _CONTENT += ["score"]
 #: settings that say nothing about how the study was made
 _WORDS = {"title", "description", "citation", "licence"}
+#: judgements from which somebody is recognised: fewer may well be the same by chance
+LEAST = 5
 
 
 class ComparisonError(JudgebookError, ValueError):
@@ -53,15 +56,6 @@ class Side:
     def manifest(self) -> dict[str, Any]:
         path = self.folder / "manifest.json"
         return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-
-    @property
-    def facts(self) -> pd.DataFrame:
-        """Facts of dialogues, of the side's corpora."""
-        path = self.folder / "dialogue_facts.parquet"
-        facts = (
-            pd.read_parquet(path) if path.is_file() else pd.DataFrame(columns=["corpus", "dialogue", "key", "value"])
-        )
-        return facts[facts["corpus"].isin(self.scores["corpus"].unique())]
 
 
 def open_side(spec: str) -> Side:
@@ -203,3 +197,41 @@ def _versions(side: Side) -> dict[str, str]:
     out = {"Version of this project": manifest.get("commit"), "Python": manifest.get("python")}
     out |= {f"Package: {name}": version for name, version in manifest.get("packages", {}).items()}
     return {key: str(value) for key, value in out.items() if value}
+
+
+@dataclass(frozen=True)
+class Copies:
+    """People who judged the same and gave the same scores in both runs, and their judgements; of : judgements of the
+    run that has fewer."""
+
+    people: int
+    judgements: int
+    of: int
+
+    @property
+    def most(self) -> bool:
+        """Whether they gave at least half of the judgements of a run."""
+        return self.judgements > 0 and 2 * self.judgements >= self.of
+
+
+def copies(rows: pd.DataFrame) -> Copies:
+    """Whose judgements are in both runs, whatever their ids.
+
+    Parameters
+    ----------
+    rows : corpus (the run), person, known, item (led by its run), pair (its comparison has two rows), system, label,
+        score.
+
+    Notes
+    -----
+    Somebody is recognised by everything they judged and how, where nobody else of either run did just the same: where
+    all agree on the same items, the same scores are no sign of the same people.
+    """
+    rows = rows.assign(item=rows["item"].str.partition(" ")[2], weight=1 - rows["pair"] / 2)
+    of = rows.groupby("corpus")["weight"].sum().min()
+    each = pd.util.hash_pandas_object(rows[["item", "system", "label", "score"]].astype(str), index=False)
+    by_person = rows.assign(mark=each.to_numpy())[rows["known"]].groupby(["corpus", "person"])
+    people = by_person.agg(mark=("mark", "sum"), judgements=("weight", "sum")).reset_index()
+    people = people.drop_duplicates(["corpus", "mark"], keep=False)
+    both = people[people.duplicated("mark") & (people["judgements"] >= LEAST)]
+    return Copies(len(both), int(both["judgements"].sum()), int(of))

@@ -12,8 +12,7 @@ from judgebook.annotations.dialogue_values import one_side
 from judgebook.annotations.periods import in_order, periods, why_unordered
 from judgebook.annotations.population import FIXED
 from judgebook.annotations.scores import sampled
-from judgebook.extras.gate.deciding import Decision, Verdict, compared, verdict
-from judgebook.extras.gate.requirements import Requirement
+from judgebook.extras.gate.deciding import Decision, Requirement, Verdict, compared, verdict
 from judgebook.questions.performance.analysis import interval_unit, ranking_unit
 from judgebook.statistics.sequences import confidence_sequence
 from judgebook.study.labels import METHODS, Label

@@ -11,8 +11,7 @@ from typing import Any
 
 from judgebook.display.text import Phrases, number
 from judgebook.extras.gate.anytime import decide_anytime
-from judgebook.extras.gate.deciding import Decision, Verdict, check, decide
-from judgebook.extras.gate.requirements import requirement
+from judgebook.extras.gate.deciding import Decision, Verdict, check, decide, requirement
 from judgebook.pipeline.audit.computing import output_below
 from judgebook.pipeline.audit.writing import answered
 from judgebook.plugins import UsageError

@@ -1,23 +1,23 @@
-"""The files of `reports/<study>/paper/` and the text of `paper.html`.
+"""The files of `reports/<study>/paper/`, a LaTeX document among them, and the text of `paper.html`.
 
 Methods are told from the data, the YAML and what was computed; results are the answers of the first page.
 """
 
 from __future__ import annotations
 
-import os
+import re
 import shutil
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 
+from judgebook.display.latex import tex, with_code
 from judgebook.display.text import Phrases, plain
-from judgebook.extras.paper import findings, heds, latex, pairs, references
-from judgebook.extras.paper.analysis import Material
-from judgebook.study import store
+from judgebook.extras.paper import findings, heds, references
+from judgebook.extras.paper.findings import Material
+from judgebook.study import escape, store
 from judgebook.summary.answers.document import AnyAnswer
 
 _PHRASES = Phrases(__package__)
@@ -29,7 +29,16 @@ ANSWERS = ("order", "labels", "judges", "sample")
 #: lines of tables that leave room for text
 _LINES = 24
 #: tables that come before others of a notebook
-_TABLES = ("overall", "alpha", "strengths", "ranks", "differences", "choices", "numbers", "leaderboard", "label_sets")
+_TABLES = ("overall", "alpha", "strengths", "ranks", "differences", "choices", "numbers", "leaderboard")
+
+_PREAMBLE = r"""% pdflatex report, bibtex report, pdflatex report, pdflatex report
+\documentclass[10pt,a4paper]{article}
+\usepackage[utf8]{inputenc}
+\usepackage[margin=1.5cm]{geometry}
+\usepackage{array,booktabs,longtable,graphicx,natbib}
+\renewcommand{\bibfont}{\scriptsize}
+\setlength{\bibsep}{0pt}
+\setlength{\emergencystretch}{3em}"""
 
 
 def write(
@@ -37,17 +46,15 @@ def write(
     folder: Path,
     produced: Iterable[Path],
     headlines: Sequence[str],
-    html: Sequence[str],
     captions: Mapping[str, str],
     answers: Iterable[AnyAnswer],
 ) -> str:
     """Write all files and return the text of the page, as Markdown.
 
     produced : figures and tables of the notebooks. headlines : stems of the figures that notebooks show first.
-    html : tables of the notebooks, in order; in a Word document where pandoc is installed. captions : of figures, by
-    stem. answers : of the first page.
+    captions : of figures, by stem. answers : of the first page.
     """
-    parts = Parts(findings.methods(m), results(answers), pairs.sentences(m))
+    parts = Parts(findings.methods(m), results(answers), findings.on_pairs(m))
     prose = {"methods.md": findings.joined(parts.methods), "results.md": findings.joined(parts.results)}
     entries = works(m, *prose.values())
     texts = prose | {"heds.md": references.readable(heds.markdown(m), entries)}
@@ -57,9 +64,9 @@ def write(
     paths = sorted(produced)
     chosen = chosen_tables([p for p in paths if p.suffix == ".tex"])
     figures = chosen_figures(paths, headlines)
-    shown = latex.Shown([p.stem for p in chosen], {p.name: captions.get(p.stem, "") for p in figures})
-    for name, columns in latex.TEMPLATES.items():
-        texts[name] = latex.document(m, parts.methods, parts.results, shown, columns=columns)
+    texts["report.tex"] = document(
+        m, parts, [p.stem for p in chosen], {p.name: captions.get(p.stem, "") for p in figures}
+    )
     for path in folder.glob("[0-9][0-9]_*"):  # of an earlier run
         path.unlink()
     for path in (*chosen, *figures):
@@ -68,8 +75,7 @@ def write(
     for name, text in texts.items():
         with store.atomic(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
-    made = [*texts, *(["tables.docx"] if word(html, folder / "tables.docx") else [])]
-    return page(m, parts, entries, made)
+    return page(m, parts, entries, texts)
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,7 @@ class Parts:
 
     methods: Mapping[str, str]
     results: Mapping[str, str]
-    pairs: list[pairs.OnLabel]
+    pairs: list[findings.OnLabel]
 
 
 def results(answers: Iterable[AnyAnswer]) -> dict[str, str]:
@@ -87,7 +93,7 @@ def results(answers: Iterable[AnyAnswer]) -> dict[str, str]:
     return {one.key: _PHRASES.say("result", question=one.question, sentence=one.sentence) for one in told}
 
 
-def _every_pair(labels: Iterable[pairs.OnLabel]) -> Iterator[str]:
+def _every_pair(labels: Iterable[findings.OnLabel]) -> Iterator[str]:
     for evaluation, of_evaluation in groupby(labels, attrgetter("evaluation")):
         yield f"# {plain(evaluation)}\n"
         for on in of_evaluation:
@@ -163,16 +169,60 @@ def _place(path: Path) -> tuple[int, int, str]:
     return first, _TABLES.index(name) if name else len(_TABLES), path.name
 
 
-def word(html: Sequence[str], path: Path) -> bool:
-    """Write tables as a Word document by pandoc; whether it is installed and there are any."""
-    if not html or not shutil.which("pandoc"):
-        path.unlink(missing_ok=True)
-        return False
-    with store.atomic(path) as temporary:
-        command = ["pandoc", "--from=html", "--to=docx", f"--output={temporary}"]
-        body = "<!DOCTYPE html><title>Tables</title>\n" + "\n<p></p>\n".join(html)
-        # the same tables give the same bytes
-        subprocess.run(
-            command, input=body.encode(), check=True, timeout=120, env=os.environ | {"SOURCE_DATE_EPOCH": "0"}
-        )
-    return True
+def document(m: Material, parts: Parts, tables: Sequence[str], figures: Mapping[str, str]) -> str:
+    """The LaTeX document: the texts, a few tables and figures. tables : stems of files. figures : file -> caption."""
+    title = rf"\begin{{center}}\large {tex(m.study.title)}\\ \small {tex(m.made.date)}\end{{center}}"
+    lines = [
+        _PREAMBLE,
+        r"\begin{document}",
+        title,
+        *([r"\noindent\textbf{Simulated data.}"] if m.study.simulated else []),
+        r"\section*{Methods}",
+        to_tex("\n\n".join(parts.methods.values())),
+        r"\section*{Results}",
+        to_tex("\n\n".join(parts.results.values())),
+        *(rf"\input{{{stem}}}" for stem in tables),
+        *(line for file, caption in figures.items() for line in _figure(file, caption)),
+        r"\bibliographystyle{plainnat}",
+        r"\bibliography{references}",
+        r"\end{document}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _figure(file: str, caption: str) -> Iterator[str]:
+    """A figure by itself at the size it was drawn in, so that its letters have 7 points or more; smaller only where it
+    would not fit the page."""
+    yield r"\begin{figure}[tp]"
+    yield r"  \centering"
+    yield r"  \setlength{\dimen0}{0.86\textheight}"
+    yield rf"  \setbox0=\hbox{{\includegraphics{{{file}}}}}"
+    yield r"  \ifdim\wd0>\textwidth \def\fitted{width=\textwidth,height=\dimen0,keepaspectratio}\else"
+    yield r"  \ifdim\ht0>\dimen0 \def\fitted{height=\dimen0}\else \def\fitted{scale=1}\fi\fi"
+    yield rf"  \expandafter\includegraphics\expandafter[\fitted]{{{file}}}"
+    yield rf"  \caption{{{with_code(caption)}}}"
+    yield r"\end{figure}"
+
+
+def to_tex(markdown: str) -> str:
+    """Paragraphs of our Markdown (bold, citations, escapes) as LaTeX."""
+    return "\n\n".join(_paragraph(p) for p in markdown.strip().split("\n\n"))
+
+
+def _paragraph(text: str) -> str:
+    lead = re.match(r"\*\*([^*]+)\*\*\s*", text)
+    out = [rf"\paragraph{{{_plain(lead[1])}}} "] if lead else []
+    for piece in references.split(text[lead.end() :] if lead else text):
+        if isinstance(piece, list):
+            out[-1] = out[-1].rstrip()
+            out.append(rf"~\citep{{{','.join(piece)}}}")
+        elif piece:
+            after = " " * bool(piece.strip() and piece[-1:].isspace())
+            out.append(" " * piece[:1].isspace() + _plain(piece) + after)
+    return "".join(out).strip()
+
+
+def _plain(text: str) -> str:
+    """Text without Markdown's escapes and marks, escaped for LaTeX."""
+    return tex(escape.unmarked(text))

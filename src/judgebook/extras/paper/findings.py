@@ -7,23 +7,34 @@ the template has its name. Values are those of the results, settings those of th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
 
+from judgebook.annotations.population import Population, modelled
 from judgebook.annotations.scores import sampled
+from judgebook.display.latex import tex
+from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.text import Phrases
 from judgebook.extras.paper import references
-from judgebook.extras.paper.analysis import Material, items, judged_systems, people
 from judgebook.model.fit import ANNOTATOR, ANSWER, CONTEXT, ITEM, TASTE
 from judgebook.questions.agreement import population
 from judgebook.questions.judges import analysis as judges_analysis
 from judgebook.questions.performance import analysis as performance_analysis
+from judgebook.questions.performance import leading
+from judgebook.questions.performance.arrangement import in_order
+from judgebook.questions.performance.leading import ALIKE, by_margin
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.study.labels import METHODS
+from judgebook.study.params import Study
+from judgebook.study.results import Results, read
+from judgebook.study.schema import COUNTS
 from judgebook.study.sections.margins import told
+from judgebook.study.stored import StoredStudy
 
 _PHRASES = Phrases(__package__)
 #: more systems than this are not listed
@@ -32,9 +43,97 @@ MANY = 12
 PACKAGES = ("numpy", "scipy", "statsmodels", "pandas")
 #: what fits may take as random, in the order in which it is named
 PARTS = (CONTEXT, ITEM, ANSWER, ANNOTATOR, TASTE)
+_LABEL = ["corpus", "method", "group", "label"]
 _SIDES = ("dialogue", "dialogue_b")
 #: units of judgement in words
 _UNITS = {"turn": "turn", "dialogue": "dialogue", "pair": "pair of dialogues"}
+
+
+@dataclass(frozen=True)
+class Made:
+    """How a report came about. date : of its newest notebook. version : of this project. data : digest of the raw
+    files. packages : versions by name."""
+
+    date: str
+    version: str
+    data: str
+    python: str
+    packages: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def year(self) -> str:
+        return self.date[:4]
+
+
+@dataclass(frozen=True)
+class Material:
+    """scores : judgements, one a row. results : notebook -> its results, of those that ran. counts : what became of the
+    judgements that were read."""
+
+    study: Study
+    scores: pd.DataFrame
+    results: dict[str, Results]
+    names: DisplayNames
+    made: Made
+    counts: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(COUNTS)))
+
+    def of(self, notebook: str) -> Results:
+        """Results of the notebook with this number; none where it did not run or found nothing."""
+        return next((r for name, r in self.results.items() if name.startswith(f"{notebook}_")), Results())
+
+    @cached_property
+    def populations(self) -> dict[tuple[str, str], Population]:
+        """Whose judgements results of a run and group are about, as in notebook 07."""
+        study = self.study
+        counted = of_those_who_passed(self.scores, study.label_list(), study.control_system, study.quality_control)
+        judged = performance_analysis.chosen(counted, study.unranked_systems, study.label_list())
+        return modelled(judged, study.inference.annotators)
+
+    @property
+    def seeds(self) -> dict[str, int]:
+        """The seeds in use, by name."""
+        seeds = self.study.seeds.model_dump()
+        return seeds if self.study.simulated else {name: seed for name, seed in seeds.items() if name != "simulate"}
+
+    @property
+    def human(self) -> pd.DataFrame:
+        return self.scores[self.scores["annotator_kind"] == "human"]
+
+
+def gather(stored: StoredStudy, made: Made) -> Material:
+    """The material of a study that was run; of notebook 05 nothing, as which systems differ follows from 07."""
+    scores = stored.scores.dropna(subset="score")
+    folder = stored.folder / "results"
+    paths = sorted(p for p in folder.glob("*.parquet") if "." not in p.stem) if folder.is_dir() else []
+    results = {path.stem: read(path) for path in paths if not path.stem.startswith("05_")}
+    fitted = results.get("07_bot_performance", Results())
+    names = in_order(display_names(stored.params, scores), stored.params, scores, fitted)
+    counts = stored.frame("counts")
+    return Material(stored.params, scores, results, names, made, counts)
+
+
+def items(scores: pd.DataFrame) -> pd.Series:
+    """A number for what each judgement is about: method and dialogue, turn, or pair of dialogues in either order."""
+    ends = scores[["dialogue", "dialogue_b"]].astype(object)
+    swapped = (ends["dialogue_b"].notna() & (ends["dialogue_b"].fillna("") < ends["dialogue"].fillna(""))).to_numpy()
+    left = ends["dialogue"].where(~swapped, ends["dialogue_b"])
+    right = ends["dialogue_b"].where(~swapped, ends["dialogue"])
+    keys = [scores["corpus"], scores["method"], left, right.fillna(""), scores["turn"].fillna(-1)]
+    return scores.groupby(keys, sort=False, dropna=False).ngroup()
+
+
+def people(scores: pd.DataFrame) -> dict[str, int | None]:
+    """Annotators by group, of human judgements; None where they are positions in a list."""
+    return {
+        group: part["annotator"].nunique() if part["annotator_known"].all() else None
+        for group, part in scores[scores["annotator_kind"] == "human"].groupby("group", sort=False)
+    }
+
+
+def judged_systems(scores: pd.DataFrame) -> list[str]:
+    """Systems of either side, in order of appearance."""
+    both = pd.concat([scores["system"], scores["system_b"]]).dropna()
+    return list(dict.fromkeys(both))
 
 
 def methods(m: Material) -> dict[str, str]:
@@ -129,7 +228,7 @@ def agreement(m: Material) -> dict | None:
         "units": agreement_units(rows[~rows["ci_kind"].isin(["jackknife_t", "not_estimable"])]),
         "both": agreement_units(rows[rows["ci_kind"] == "jackknife_t"]),
         "fixed": bool(rows["others"].notna().any()),
-        "ac": bool(len(population.primary_ac(results))),
+        "ac": bool(len(results["ac"])),
         "reason": bool((rows["resample"] == "dialogue").any()),
         "n_resamples": m.study.bootstrap.n_resamples,
         "level": level(m),
@@ -152,7 +251,7 @@ def scores(m: Material) -> dict | None:
     results = m.of("07")
     if not any(len(results[s]) for s in performance_analysis.SCORES):
         return None
-    rows = performance_analysis.two_intervals(results)
+    rows = performance_analysis.primary_scores(results)
     kinds, both = set(rows["statistic"]), rows["resample_unit"].fillna("").str.endswith(" and annotator")
     return {
         "statistics": [w for s, w in (("mean", "mean score"), ("rate", "rate of marks"), ("share", "share won"))
@@ -293,8 +392,6 @@ def report_key(m: Material) -> str:
 
 def report_entry(m: Material) -> references.Entry:
     """How to cite the report: its authors and address, if the YAML names them; date, version, data and seeds."""
-    from judgebook.display.latex import tex
-
     seeds = ", ".join(f"{name} {seed}" for name, seed in m.seeds.items())
     authors = " and ".join(map(tex, m.study.authors))
     fields = {
@@ -307,3 +404,73 @@ def report_entry(m: Material) -> references.Entry:
         "note": tex(f"Report of {m.made.date}; data {m.made.data}; seeds: {seeds}"),
     }
     return references.entry("misc", report_key(m), {name: value for name, value in fields.items() if value})
+
+
+# Pairs of systems
+
+
+@dataclass(frozen=True)
+class OnLabel:
+    """The sentences on a label (Markdown), in the order of systems; evaluation : method, group and run."""
+
+    evaluation: str
+    label: str
+    sentences: list[str]
+
+
+def on_pairs(m: Material) -> list[OnLabel]:
+    """All sentences by evaluation and label; none where systems were not compared."""
+    results = m.of("07")
+    rows = results["contrast"].dropna(subset="ci_low") if results else pd.DataFrame()
+    return list(_by_label(m, rows)) if len(rows) else []
+
+
+def _by_label(m: Material, rows: pd.DataFrame) -> Iterator[OnLabel]:
+    rows = rows.assign(decided=leading.decided(rows))
+    for (corpus, method, group, label), part in m.names.sort(rows).groupby(_LABEL, sort=False):
+        others = m.populations[corpus, group].others
+        each = by_margin(part, m.study.margins, method).to_dict("records")
+        sentences = [_sentence(m, row, len(part), others=others) for row in each]
+        yield OnLabel(_evaluation(m, corpus, method, group, rows), m.names.name("label", label, method), sentences)
+
+
+def _evaluation(m: Material, corpus: str, method: str, group: str, rows: pd.DataFrame) -> str:
+    """Method, with group and corpus where `rows` have several."""
+    several = {"group": group, "corpus": corpus}
+    parts = [m.names.name(column, name) for column, name in several.items() if len(rows[column].unique()) > 1]
+    return ", ".join([m.names.name("method", method), *parts])
+
+
+def _unit(m: Material, method: str, label: str) -> tuple[float, float] | str:
+    """What differences on a label are in: `wins` (share won minus share lost), `share` of marks, or the scale."""
+    if METHODS[method].unit == "pair":
+        return "wins"
+    scale = m.names.labels[method, label].scale
+    return "share" if scale == (0, 1) else scale
+
+
+def _sentence(m: Material, row: dict, n: int, *, others: bool) -> str:
+    """row : of `contrast`, with its verdict, and whether it is decided. n : pairs that the interval and p are adjusted
+    for."""
+    unit = _unit(m, row["method"], row["label"])
+    scale = 1 if isinstance(unit, tuple) else 100
+    turned = row["estimate"] < 0
+    values = [row["estimate"], row["ci_low"], row["ci_high"]]
+    values = [scale * v * (-1 if turned else 1) for v in values]
+    systems = [m.names.name("system", row[k]) for k in ("system", "system_b")]
+    facts = {
+        "label": m.names.name("label", row["label"], row["method"]),
+        "first": systems[turned],
+        "second": systems[not turned],
+        "estimate": values[0],
+        "ends": sorted(values[1:]),
+        "unit": unit,
+        "p": row["p_adjusted"],
+        "n": n,
+        "level": level(m),
+        "decided": row["decided"],
+        "others": others,
+        "alike": told(row["margin"], m.names.labels[row["method"], row["label"]]) if row["verdict"] == ALIKE else "",
+        "worse": m.names.labels[row["method"], row["label"]].direction == -1,
+    }
+    return _PHRASES.say("pair", **facts)

@@ -19,11 +19,11 @@ from markupsafe import Markup
 
 from judgebook.display.text import Phrases
 from judgebook.extras.paper import findings
-from judgebook.extras.paper.analysis import Material, items, people
+from judgebook.extras.paper.findings import Material, items, people
 from judgebook.questions.agreement import population
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import where
-from judgebook.study.sections.heds import HedsCriterion
+from judgebook.study.sections.data import HedsCriterion
 
 _PHRASES = Phrases(__package__)
 

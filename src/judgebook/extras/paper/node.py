@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import platform
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,7 +51,7 @@ def parts(pages: Pages) -> Parts:
     paths = [of.executed(n) for n in names]  # captions, tables, and what is private
     paths += [path for path in [document.path(of.key)] if path.is_file()]
     paths += [p for n in names for p in (*pages.files(n), *(of.home / "results").glob(f"{n}.parquet"))]
-    about = [shared.title, shared.nav, shared.labels, of.manifest.date(), shutil.which("pandoc") is not None]
+    about = [shared.title, shared.nav, shared.labels, of.manifest.date()]
     return {
         "results": digest({p.name: of.cache.file(p) for p in paths}),
         "study": digest([about, of.raw()]),
@@ -79,20 +78,19 @@ class PaperJob:
 @timed
 def write(job: PaperJob) -> str:
     """Write the page for authors and its files: methods, results, references, datasheet, tables, a document."""
-    from judgebook.extras.paper import analysis, files
+    from judgebook.extras.paper import files, findings
     from judgebook.report import html as report
     from judgebook.report.blocks import blocks
     from judgebook.study.stored import open_study
 
-    made = analysis.Made(job.date, __version__, job.data, platform.python_version(), installed())
+    made = findings.Made(job.date, __version__, job.data, platform.python_version(), installed())
     every = [b for path in job.executed for b in blocks(json.loads(path.read_text(encoding="utf-8")))]
     # a paper is for others
     visible, hidden = [b for b in every if not b.private], {b.name for b in every if b.private and b.name}
     files_ = tuple(p for p in job.files if p.stem not in hidden)
-    tables = [b.html for b in visible if b.kind == "table"]
-    material = analysis.gather(open_study(job.study), made)
+    material = findings.gather(open_study(job.study), made)
     captions = {b.name: b.caption for b in visible if b.kind == "figure"}
     answers = document.read_answers(job.study).answers if document.path(job.study).is_file() else []
-    text = files.write(material, job.target.with_suffix(""), files_, job.headlines, tables, captions, answers)
+    text = files.write(material, job.target.with_suffix(""), files_, job.headlines, captions, answers)
     page_jobs.write(job.target, report.text_page(job.shared.page(NAME), TITLE, text))
     return ""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
 
+from judgebook.display.latex import tex
 from judgebook.study.params import Study
 
 _CITED = re.compile(r"\[((?:@[a-z0-9_:-]+(?:; )?)+)\]", re.IGNORECASE)
@@ -177,7 +178,7 @@ def of_data(study: Study) -> Entry | None:
     if not study.citation:
         return None
     year = re.search(r"\b(1[89]\d\d|20\d\d)\b", study.citation)
-    fields = {"key": study.key, "title": _tex(study.title), "note": _tex(study.citation)} | (
+    fields = {"key": study.key, "title": tex(study.title), "note": tex(study.citation)} | (
         {"year": year[1]} if year else {}
     )
     return entry("misc", f"{study.key}_data", fields)
@@ -187,12 +188,6 @@ def entry(kind: str, key: str, fields: Mapping[str, str]) -> Entry:
     """An entry made of fields that are LaTeX."""
     body = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
     return Entry(kind, key, dict(fields), f"@{kind}{{{key},\n{body}\n}}")
-
-
-def _tex(text: str) -> str:
-    from judgebook.display.latex import tex
-
-    return tex(text)
 
 
 def cited(text: str) -> list[str]:

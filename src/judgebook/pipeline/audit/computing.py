@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -14,7 +15,6 @@ from threadpoolctl import threadpool_limits
 from judgebook.display.by_hand import DoesNotApplyError
 from judgebook.display.page import NotebookPage
 from judgebook.pipeline import dag, run, worker
-from judgebook.pipeline.analysing import made
 from judgebook.pipeline.manifest import lock
 from judgebook.pipeline.nodes import StudyNodes
 from judgebook.pipeline.page_jobs import COMPUTED, Row
@@ -110,7 +110,15 @@ def _carried_out(nodes: StudyNodes, name: str) -> tuple[str, str]:
 
 def _page(nodes: StudyNodes, name: str) -> NotebookPage:
     """What a notebook makes, with the parameters of a run: it reads, computes and stores."""
-    return made(name, nodes.parameters(name) | {"run_id": RUN_ID})
+    path = dag.helper(name)
+    # under a name of ours: a user may have a package `helpers`, too
+    found = importlib.util.spec_from_file_location(f"judgebook.carried_helpers.{path.stem}", path)
+    assert found is not None
+    assert found.loader is not None
+    helper = importlib.util.module_from_spec(found)
+    found.loader.exec_module(helper)
+    page: NotebookPage = helper.Page(**nodes.parameters(name) | {"run_id": RUN_ID})
+    return page
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from judgebook.study.stored import StoredStudy
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from judgebook.pipeline.rendering import FirstPage
+    from judgebook.pipeline.first_page import FirstPage
 
 
 class Frames(Mapping[str, pd.DataFrame]):

@@ -14,14 +14,13 @@ from markupsafe import Markup
 
 from judgebook import __version__, project
 from judgebook.display.text import Phrases
-from judgebook.pipeline import page_jobs, rendering
+from judgebook.pipeline import first_page, page_jobs
 from judgebook.pipeline.audit.computing import analysed
 from judgebook.pipeline.cache import digest
+from judgebook.pipeline.first_page import FirstPage
 from judgebook.pipeline.nodes import StudyNodes
-from judgebook.pipeline.page_jobs import IndexJob, Row
+from judgebook.pipeline.page_jobs import IndexJob, Row, cite
 from judgebook.pipeline.pages import UNWEIGHTED, WEIGHTED
-from judgebook.pipeline.reading.cite import cite
-from judgebook.pipeline.rendering import FirstPage
 from judgebook.report.prose import markdown, words
 from judgebook.study import store
 from judgebook.summary.evidence import Evidence, read
@@ -51,13 +50,13 @@ def unwritten(
     """The same, and what writes page and text (once), which takes a fifth of the time."""
     nodes, rows = analysed(path, values, say)
     job = _job(nodes, rows, path, values)
-    first = rendering.first_page(job)
+    first = first_page.first_page(job)
     for answer in first.answers:
         plt.close(answer.plot.fig if answer.plot else None)  # else Jupyter shows it
 
     @cache
     def write() -> None:
-        rendering.draw(job, first)
+        first_page.draw(job, first)
         page_jobs.write(job.target.with_name(MARKDOWN), f"{_text(job, first)}\n")
 
     return first, rows, write

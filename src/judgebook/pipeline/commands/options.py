@@ -1,59 +1,64 @@
-"""Types of the command line's options: each reads a text, or raises what argparse tells the user."""
+"""Options of the command line: what several commands have, and types, each of which reads a text or raises what
+argparse tells the user."""
 
 from __future__ import annotations
 
 import argparse
+from math import nan
+from typing import Any
 
-from judgebook.study import limits
+from judgebook.study import limits, questions
 
 
-def jobs(text: str) -> int:
-    digits = text if text.isascii() and text.isdigit() and len(text) <= len(str(limits.JOBS)) else "0"
-    if not 1 <= int(digits) <= limits.JOBS:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 to {limits.JOBS}, found {text[:40]!r}")
+def told(key: str) -> str:
+    """What an option does that is a key of the YAML, in the words of its model; with its default."""
+    section, _, name = key.partition(".")
+    field = questions.options()[section].model_fields[name]
+    return f"{field.description}" + (f" ({field.default})" if field.default is not None else "")
+
+
+def _whole(text: str, low: int, high: int, expected: str) -> int:
+    digits = text if text.isascii() and text.isdigit() and len(text) <= len(str(high)) else "-1"
+    if not low <= int(digits) <= high:
+        raise argparse.ArgumentTypeError(f"expected a whole number {expected}, found {text[:40]!r}")
     return int(digits)
 
 
+def jobs(text: str) -> int:
+    return _whole(text, 1, limits.JOBS, f"from 1 to {limits.JOBS}")
+
+
 def count(text: str) -> int:
-    if not (value := count_or_none(text)):
-        raise argparse.ArgumentTypeError("expected a whole number above 0, found 0")
-    return value
+    return _whole(text, 1, limits.COUNT, f"above 0 and up to {limits.COUNT:,}")
 
 
 def count_or_none(text: str) -> int:
-    few = len(text) <= len(str(limits.COUNT))
-    if not (few and text.isascii() and text.isdigit() and int(text) <= limits.COUNT):
-        raise argparse.ArgumentTypeError(f"expected a whole number up to {limits.COUNT:,}, found {text[:40]!r}")
-    return int(text)
+    return _whole(text, 0, limits.COUNT, f"up to {limits.COUNT:,}")
 
 
-def amount(text: str) -> float:
+def _number(text: str, low: float, high: float, expected: str, *, ends: bool = False) -> float:
+    """ends : whether `low` is a value, too; otherwise it lies below all."""
     try:
         value = float(text)
     except ValueError:
-        value = 0.0
-    if not 0 < value <= limits.AMOUNT:
-        most = f" and up to {limits.AMOUNT:,.0f}" if value > limits.AMOUNT else ""
-        raise argparse.ArgumentTypeError(f"expected a number above 0{most}, found {text[:40]!r}")
+        value = nan
+    if not (low < value <= high or (ends and value == low)):
+        raise argparse.ArgumentTypeError(f"expected a number {expected}, found {text[:40]!r}")
     return value
+
+
+def amount(text: str) -> float:
+    above = f" and up to {limits.AMOUNT:,.0f}" if len(text) > len(f"{limits.AMOUNT:.0f}") else ""
+    return _number(text, 0, limits.AMOUNT, f"above 0{above}")
 
 
 def share(text: str) -> float:
-    value = amount(text)
-    if not 0.5 < value < 1:
-        raise argparse.ArgumentTypeError(f"expected a number between 0.5 and 1, found {text!r}")
-    return value
+    return _number(text, 0.5, 1 - 1e-9, "between 0.5 and 1")
 
 
 def unit(text: str) -> float:
     """From 0 to 1."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text[:40]!r}")
-    return value
+    return _number(text, 0, 1, "from 0 to 1", ends=True)
 
 
 def ends(text: str) -> tuple[float, float]:
@@ -69,3 +74,16 @@ def ends(text: str) -> tuple[float, float]:
 
 def words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
+
+
+#: options that several commands have -> what argparse is told of each; a command adds its own words
+SHARED: dict[str, dict[str, Any]] = {
+    "--set": {"dest": "values", "nargs": "+", "action": "extend", "default": [], "metavar": "KEY=VALUE"},
+    "--out": {"default": argparse.SUPPRESS, "metavar": "DIR"},
+    "--jobs": {"default": argparse.SUPPRESS, "type": jobs, "metavar": "N"},
+}
+
+
+def add(parser: argparse.ArgumentParser, option: str, about: str, **other: Any) -> None:
+    """Add an option of `SHARED`. other : what this command tells argparse instead."""
+    parser.add_argument(option, help=about, **SHARED[option] | other)

@@ -68,7 +68,7 @@ def without_pilot(differences: list[str], *, budget: float | None, power: float 
 
     Raises UsageError where that does not say what is to be found, and among scores that vary how.
     """
-    from judgebook.questions.planning.assumed import answer
+    from judgebook.questions.planning import assumed
 
     ways = [name for name in _STATED if name in stated]
     if not differences or len(ways) != 1:
@@ -89,12 +89,12 @@ def without_pilot(differences: list[str], *, budget: float | None, power: float 
             f"expected --rate above 0, and at most 1 with the difference, found {rate:g} and {difference:g}"
         )
     if "like" not in stated:
-        print(answer.stated(difference, **options))
+        print(assumed.stated(difference, **options))
         return 0
     labels, values = (pd.read_csv(project.ROOT / "data" / "atlas" / f"{name}.csv") for name in ("labels", "values"))
     options = {name: value for name, value in options.items() if name != "like"}
     try:
-        print(answer.like(labels, values, stated["like"], difference, **options))
+        print(assumed.like(labels, values, stated["like"], difference, **options))
     except ValueError as error:
         raise UsageError(f"--like: {error}") from None
     return 0

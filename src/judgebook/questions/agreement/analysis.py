@@ -7,30 +7,30 @@ orientations, as in the original files; resampling keeps the two together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from judgebook.annotations.cells import cells
-from judgebook.questions.agreement import gwet
-from judgebook.questions.agreement.alpha import alpha_intervals, alpha_of
+from judgebook.questions.agreement.alpha import Judgements, alpha_intervals, alpha_of, alpha_two_way, patterns_of
+from judgebook.questions.agreement.coefficients import COEFFICIENTS, Ratings, kappas
 from judgebook.questions.agreement.coincidences import Patterns, patterns_long, with_sampling
-from judgebook.questions.agreement.items import (
-    cluster_unit,
-    domain,
-    first_annotations,
-    item_weights,
-    scale_values,
+from judgebook.questions.agreement.items import cluster_unit, domain, first_annotations, item_weights
+from judgebook.questions.agreement.population import (
+    LEAST_EFFECTIVE,
+    SAMPLE,
+    TWO_WAY,
+    UNKNOWN,
+    effective_annotators,
+    judged,
+    population,
+    without_others,
 )
-from judgebook.questions.agreement.kappa_icc import COEFFICIENTS, Ratings, kappas
-from judgebook.questions.agreement.over_annotators import alpha_over_annotators, judgements
-from judgebook.questions.agreement.population import SAMPLE, population, with_primary, without_others
 from judgebook.statistics.intervals import Interval, Sampling
 from judgebook.study.labels import METHODS, Label
-from judgebook.study.results import ResultRows, Results, collect
+from judgebook.study.results import ResultRows, Results, collect, mark_primary
 from judgebook.study.schema import Annotations
 
 #: how intervals are resampled unless a study says otherwise
@@ -43,7 +43,6 @@ def analyse(
     *,
     sampling: Sampling,
     first: int | None,
-    people_resamples: int,
     unit: str | None = None,
     people: str = "auto",
 ) -> Results:
@@ -56,21 +55,19 @@ def analyse(
     labels : sequence of Label
     first : int or None
         Annotations used per item; None: all.
-    people_resamples : int
-        Bootstrap resamples of the kappas of two people.
     unit : str, optional
         What the study wants resampled (`bootstrap.unit`).
     people : {"auto", "sample", "fixed"}
         `inference.annotators`. fixed: no interval is for other annotators; else from five effective annotators among
         those who judged items twice, as the interval does not hold with fewer.
     """
-    others = alpha_over_annotators(annotations, labels, first=first, unit=unit, confidence=sampling.confidence)
     results = collect(
         alpha_table(annotations, labels, sampling=sampling, first=first, unit=unit),
-        others["alpha"].assign(statistic="alpha"),
-        kappas(annotations, labels, sampling=replace(sampling, n_resamples=people_resamples)),
+        alpha_over_annotators(annotations, labels, first=first, unit=unit, confidence=sampling.confidence),
+        kappas(annotations, labels),
     )
-    return with_primary(without_others(results) if people == "fixed" else results)
+    results = without_others(results) if people == "fixed" else results
+    return mark_primary(results, alpha=judged(results))
 
 
 def alpha_table(
@@ -88,8 +85,8 @@ def alpha_table(
     Parameters
     ----------
     annotations : DataFrame
-        Columns of `schema.ANNOTATIONS`. Where `sampling_weight` differs, alpha, Gwet's coefficient and the measures
-        behind them are weighted; kappas and intraclass correlations are not.
+        Columns of `schema.ANNOTATIONS`. Where `sampling_weight` differs, alpha, the measures behind it and Gwet's
+        coefficient are weighted; kappas and intraclass correlations are not.
     labels : iterable of Label
         Gives each label its level of measurement.
     first : int or None
@@ -104,8 +101,8 @@ def alpha_table(
     Returns
     -------
     Results: alpha, observed_disagreement, expected_disagreement, raw_agreement; for labels of two values prevalence,
-    positive_agreement, negative_agreement; those of
-    `kappa_icc.COEFFICIENTS`. Where an interval or an estimate is missing, `note` says why.
+    positive_agreement, negative_agreement; those of `coefficients.COEFFICIENTS`. Where an interval or an estimate is
+    missing, `note` says why.
 
     References
     ----------
@@ -127,14 +124,13 @@ def alpha_between(
     group_b: str,
     *,
     sampling: Sampling = DEFAULT,
-    pick: np.random.Generator | None = None,
     kinds: Sequence[str] = ("human",),
     alone: bool = False,
 ) -> Results:
     """Agreement between two evaluator groups: one annotation by each of every item that both judged.
 
-    pick : where a group judged an item more than once, one annotation is drawn from this generator; None: the first in
-    source order. Pass annotations with one per item and group to use a pick of your own.
+    Where a group judged an item more than once, the first annotation in source order counts. Pass annotations with one
+    per item and group to use a pick of your own.
 
     Returns results as `alpha_table` (which see for the other arguments), with `group_b`, and `raters` of `one_each`.
     Raises ValueError unless both groups have annotations.
@@ -144,8 +140,6 @@ def alpha_between(
         group_names = sorted(set(annotations["group"]))
         raise ValueError(f"group, group_b: expected two of {', '.join(group_names)}, found {group!r} and {group_b!r}")
     ours = annotations[annotations["group"].isin([group, group_b])]
-    if pick is not None:
-        ours = ours.iloc[pick.permutation(len(ours))].reset_index(drop=True).assign(source_row=np.arange(len(ours)))
     chosen = first_annotations(ours, first=1, kinds=kinds)
     chosen = chosen.assign(position=(chosen["group"] == group_b).astype(int), group=group)
     keys = {"raters": "one_each", "kind": "+".join(kinds)}
@@ -212,11 +206,10 @@ def _rows(
         measures = [m for m in behind if m != "alpha" and (label.binary or m == "raw_agreement")]
         out += [{"statistic": m, **keys, **behind[m].row()} for m in measures]
         if item_patterns.n_items:
-            out += _gwet(frame, several, label, keys, unit, behind["raw_agreement"], names, sampling)
             alpha = alpha_of(item_patterns, label.level, mirrored=mirrored)
             out.append({"statistic": "observed_disagreement", **measurement, "estimate": alpha.observed})
             out.append({"statistic": "expected_disagreement", **measurement, "estimate": alpha.expected})
-            ratings = Ratings(several, label)
+            ratings = Ratings(frame, label)
             out += [{"statistic": c.statistic, **keys, **row} for c in COEFFICIENTS for row in c.rows(ratings)]
             if mirrored:
                 stored = alpha_of(_as_stored(item, frame), label.level)
@@ -233,30 +226,45 @@ def _as_stored(item: np.ndarray, frame: Annotations) -> Patterns:
     return with_sampling(item_patterns, item_weights(frame))
 
 
-def _gwet(
-    frame: Annotations,
-    several: Annotations,
-    label: Label,
-    keys: dict[str, str],
-    unit: str,
-    raw: Interval,
-    names: tuple[str, ...],
-    sampling: Sampling,
-) -> Iterator[dict[str, Any]]:
-    """Gwet's coefficient, for these annotators and, where they are a sample, for others."""
-    level, values = METHODS[label.method].unit, scale_values(frame["score"], label)
-    intervals = gwet.intervals(
-        judgements(frame, values, "item" if unit == level else unit),
-        values,
-        label.level,
-        raw,
-        unit=unit,
-        rng=sampling.stream(*names, "gwet"),
-        mirrored=level == "pair",
-        others=population(several) == SAMPLE,
-        n_resamples=sampling.n_resamples,
-        confidence=sampling.confidence,
-    )
-    weights = gwet.WEIGHTS["nominal" if len(values) == 2 else label.level]
-    for over, interval in intervals.items():
-        yield {"statistic": "ac", "weights": weights, **keys, "resample": over, **interval.row()}
+def alpha_over_annotators(
+    annotations: Annotations,
+    labels: Iterable[Label],
+    *,
+    first: int | None = None,
+    unit: str | None = None,
+    confidence: float = 0.95,
+) -> Results:
+    """Alpha with intervals for other dialogues and other annotators, of labels whose annotators are all known.
+
+    first, unit : as for `alpha_table`, whose estimate this is. `resample` is `dialogue and annotator` (or `pair and
+    annotator`, `context and annotator`). With fewer than five effective annotators (`population`) there is no interval,
+    and the note says how many there are.
+    """
+    rows = []
+    for cell, label, frame in cells(first_annotations(annotations, first=first), labels):
+        several = frame[frame.groupby("item")["item"].transform("size") >= 2]
+        if several.empty or population(several) == UNKNOWN:
+            continue
+        over = cluster_unit(frame, label, unit)
+        row: dict[str, Any] = {"statistic": "alpha", **cell, "level": METHODS[label.method].unit}
+        row |= {"measurement": label.level, "raters": f"first{first}" if first else "all", "kind": "human"}
+        row |= {"n": several["item"].nunique(), "n_annotators": several["annotator"].nunique()}
+        rows.append(row | {"resample": f"{over}{TWO_WAY}"} | _over_annotators(several, label, over, confidence).row())
+    return collect(rows)
+
+
+def _over_annotators(frame: Annotations, label: Label, unit: str, confidence: float) -> Interval:
+    """frame : annotations of items judged twice, by known people."""
+    possible, level = domain(frame["score"], label), METHODS[label.method].unit
+    values = np.unique(frame["score"] if possible is None else possible).astype(float)
+    columns = "item", "annotator", "item" if unit == level else unit
+    item, annotator, cluster = (pd.factorize(frame[column])[0] for column in columns)
+    weights = item_weights(frame)
+    codes = np.searchsorted(values, frame["score"])
+    rows = Judgements(item, annotator, cluster, codes, None if weights is None else weights[item])
+    if population(frame) == SAMPLE:
+        how: dict[str, Any] = {"unit": unit, "mirrored": level == "pair", "confidence": confidence}
+        return alpha_two_way(rows, values, label.level, **how)
+    estimate = alpha_of(patterns_of(rows, values), label.level, mirrored=level == "pair").estimate
+    few = f"{effective_annotators(frame):.1f} effective annotators, of {LEAST_EFFECTIVE} needed"
+    return Interval(estimate, np.nan, np.nan, "not_estimable", f"{unit}{TWO_WAY}", len(np.unique(cluster)), note=few)

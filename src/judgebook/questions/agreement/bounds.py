@@ -53,28 +53,21 @@ def is_degenerate(items: Patterns, *, mirrored: bool = False) -> bool:
     Comparisons without ties (`mirrored`) have two values too, but neither is rare. With sampling weights, what counts
     is the effective number of marks or items (Kish 1965, Survey Sampling, section 11.7).
     """
-    return bool(are_degenerate(items, items.weights[None], mirrored=mirrored)[0])
+    if items.n_items == 0 or items.n_disagreeing == 0:
+        return True
+    if len(items.values) != 2 or mirrored:
+        return False
+    marks = _effective(items, items.counts)
+    if several_raters(items):  # items with two annotations or more of the rarer value
+        return bool(_effective(items, items.counts >= 2)[np.argmin(marks)] < MIN_SHARED)
+    return bool(marks.min() < MIN_MINORITY)
 
 
-def are_degenerate(items: Patterns, weights: np.ndarray, *, mirrored: bool = False) -> np.ndarray:
-    """`is_degenerate` of r samples in which the patterns occur `weights` (r, p) times: (r,)."""
-    disagreeing = weights @ ((items.counts > 0).sum(axis=1) > 1)
-    out = (weights.sum(axis=1) == 0) | (disagreeing == 0)
-    if len(items.values) == 2 and not mirrored:
-        marks = _effective(items, weights, items.counts)
-        if several_raters(items):
-            shared = _effective(items, weights, items.counts >= 2)  # items with two annotations or more of either value
-            out |= shared[np.arange(len(shared)), np.argmin(marks, axis=1)] < MIN_SHARED
-        else:
-            out |= marks.min(axis=1) < MIN_MINORITY
-    return out
-
-
-def _effective(items: Patterns, weights: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """(r, v) effective numbers of what occurs `times` (p, v) in an item of each pattern."""
+def _effective(items: Patterns, times: np.ndarray) -> np.ndarray:
+    """(v,) effective numbers of what occurs `times` (p, v) in an item of each pattern."""
     if items.sampling is None:
-        return weights @ times
-    once, squared = (weights @ (items.sampling[:, None] ** power * times) for power in (1, 2))
+        return items.weights @ times
+    once, squared = (items.weights @ (items.sampling[:, None] ** power * times) for power in (1, 2))
     return np.divide(once**2, squared, out=np.zeros_like(once), where=squared > 0)
 
 

@@ -34,8 +34,6 @@ from judgebook.study.labels import LEVELS
 Domain: TypeAlias = Sequence[float] | np.ndarray
 #: values with a smaller share do not occur: sums of weights from which some were taken leave a rounding error
 _NONE = 1e-9
-#: more values than this, whole numbers that span less, are looked up in a table
-_TABLE = 1000
 
 
 @dataclass(frozen=True)
@@ -81,17 +79,10 @@ def patterns(values: np.ndarray, domain: Domain | None = None) -> Patterns:
     values : numbers, NaN where an annotator did not judge an item. Which column a value stands in does not matter.
     domain : the values that are possible; those that occur when left out. Raises ValueError for a value not in it.
     """
-    values = np.atleast_2d(np.asarray(values))
+    values = np.atleast_2d(np.asarray(values, dtype=float))
+    rows, columns = np.nonzero(~np.isnan(values))
     kinds = _domain(values, domain)
-    n, m = values.shape
-    if len(kinds) * math.log2(m + 1) > 62:
-        rows, columns = np.nonzero(~np.isnan(values))
-        return patterns_long(rows, values[rows, columns], n, kinds)
-    place = np.append((m + 1) ** np.arange(len(kinds)), 0)  # a pattern as a number to the base m + 1; missing adds 0
-    key = np.zeros(n, dtype=np.int64)
-    for column in values.T:
-        key += place[positions(column, kinds)]
-    return _from_keys(key, m + 1, kinds)
+    return patterns_long(rows, values[rows, columns], len(values), kinds)
 
 
 def patterns_long(items: np.ndarray, scores: np.ndarray, n_items: int, domain: Domain | None = None) -> Patterns:
@@ -103,10 +94,15 @@ def patterns_long(items: np.ndarray, scores: np.ndarray, n_items: int, domain: D
     table = sparse.csr_array((np.ones(len(cell), np.int64), (cell // (v + 1), cell % (v + 1))), (n_items, v + 1))
     counts = table[:, :v].toarray()
     base = int(counts.max(initial=0)) + 1
-    if v * math.log2(base) <= 62:
-        return _from_keys(counts @ base ** np.arange(v), base, kinds)
-    distinct, index, weights = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
-    return _paired(kinds, distinct, weights, index.reshape(-1))
+    if v * math.log2(base) <= 62:  # a pattern as a number: sorted in a fraction of the time
+        place = base ** np.arange(v)
+        key, index, weights = np.unique(counts @ place, return_inverse=True, return_counts=True)
+        distinct = key[:, None] // place % base
+    else:
+        distinct, index, weights = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
+    repeated = distinct.sum(axis=1) >= 2
+    of_repeated = np.where(repeated, np.cumsum(repeated) - 1, -1)
+    return Patterns(kinds, distinct[repeated], weights[repeated], of_repeated[index.reshape(-1)])
 
 
 def _domain(values: np.ndarray, domain: Domain | None) -> np.ndarray:
@@ -119,39 +115,12 @@ def _domain(values: np.ndarray, domain: Domain | None) -> np.ndarray:
 def positions(column: np.ndarray, kinds: np.ndarray) -> np.ndarray:
     """Place of each value among `kinds`; their number where it is missing."""
     missing = np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool)
-    offsets = kinds - kinds[:1]
-    if len(column) > _TABLE and len(kinds) and offsets[-1] < _TABLE and np.all(offsets % 1 == 0):
-        table = np.full(int(offsets[-1]) + 2, len(kinds))  # looked up in a fraction of the time of a search
-        table[offsets.astype(int)] = np.arange(len(kinds))
-        offset = column - kinds[0]
-        inside = (offset >= 0) & (offset <= offsets[-1])
-        codes = table[np.where(inside, offset, len(table) - 1).astype(np.int16)]
-    else:
-        codes = np.searchsorted(kinds, column)
-        codes[missing] = len(kinds)
+    codes = np.searchsorted(kinds, column)
+    codes[missing] = len(kinds)
     wrong = ~missing & ((codes == len(kinds)) | (np.append(kinds, np.nan)[codes] != column))
     if wrong.any():
         raise ValueError(f"expected values among {kinds.tolist()}, found {column[wrong][0]:g}")
     return codes
-
-
-def _from_keys(key: np.ndarray, base: int, kinds: np.ndarray) -> Patterns:
-    if key.max(initial=0) < 10 * len(key) + 100_000:
-        times = np.bincount(key)
-        distinct = np.flatnonzero(times)
-        place = np.zeros(len(times), dtype=np.int64)
-        place[distinct] = np.arange(len(distinct))
-        index, weights = place[key], times[distinct]
-    else:
-        distinct, index, weights = np.unique(key, return_inverse=True, return_counts=True)
-    counts = distinct[:, None] // base ** np.arange(len(kinds)) % base
-    return _paired(kinds, counts, weights, index)
-
-
-def _paired(kinds: np.ndarray, counts: np.ndarray, weights: np.ndarray, index: np.ndarray) -> Patterns:
-    repeated = counts.sum(axis=1) >= 2
-    place = np.where(repeated, np.cumsum(repeated) - 1, -1)
-    return Patterns(kinds, counts[repeated], weights[repeated], place[index])
 
 
 def with_sampling(items: Patterns, weights: np.ndarray | None) -> Patterns:

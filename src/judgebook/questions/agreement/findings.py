@@ -10,8 +10,8 @@ import pandas as pd
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.questions.agreement.population import BOUNDS, FIXED, SAMPLE, primary, primary_ac
-from judgebook.questions.agreement.tables import RELIABLE, TENTATIVE, over
+from judgebook.questions.agreement.population import BOUNDS, FIXED, SAMPLE, primary
+from judgebook.questions.agreement.views import RELIABLE, TENTATIVE, over
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL
 
@@ -57,13 +57,9 @@ def findings(
     yield Prose(_PHRASES.say("holds_for", **_holds_for(rows, names)))
     yield misled(misleading, names)
     yield Prose(_PHRASES.say("collapse", rows=_collapsed(results, rows, names)))
-    yield Prose(_PHRASES.say("orientation", parts=_orientation(results, rows, names)))
-    bounds = rows[rows["ci_kind"].isin(BOUNDS)]
-    undecided = [(names.full(r), r["ci_kind"] == "exact_bound", r["note"]) for _, r in bounds.iterrows()]
-    yield Prose(_PHRASES.say("bounds", rows=undecided))
-    rare = rows[rows["ci_kind"] == "profile"]
-    named = [(names.full(r), int(r["n_clusters"]), r["note"]) for _, r in rare.iterrows()]
-    yield Prose(_PHRASES.say("rare", rows=named, level=confidence))
+    rare = rows[rows["ci_kind"].isin([*BOUNDS, "profile"])]
+    named = [(names.full(r), r["ci_kind"] != "not_estimable", r["note"]) for _, r in rare.iterrows()]
+    yield Prose(_PHRASES.say("rare", rows=named))
 
 
 def _holds_for(rows: pd.DataFrame, names: DisplayNames) -> dict[str, Any]:
@@ -79,7 +75,7 @@ def _holds_for(rows: pd.DataFrame, names: DisplayNames) -> dict[str, Any]:
 
 def _collapsed(results: Results, rows: pd.DataFrame, names: DisplayNames) -> list[dict[str, Any]]:
     """Labels on which nearly all get the same value, so that alpha is low though most annotations agree."""
-    coefficients = names.sort(primary_ac(results)).set_index(CELL)
+    coefficients = results["ac"].set_index(CELL)["estimate"]
     raw = results["raw_agreement"].set_index(CELL)["estimate"]
     share = results["prevalence"].set_index(CELL)["estimate"]
     out = []
@@ -92,33 +88,14 @@ def _collapsed(results: Results, rows: pd.DataFrame, names: DisplayNames) -> lis
             and r["estimate"] < TENTATIVE
             and key in coefficients.index
         ):
-            ac = coefficients.loc[key]
-            facts = {"who": names.full(r), "alpha": r["estimate"], "ac": ac.to_dict(), "raw": raw[key]}
+            facts = {"who": names.full(r), "alpha": r["estimate"], "ac": coefficients[key], "raw": raw[key]}
             out.append(facts | {"marks": min(marks, 1 - marks)})
-    return sorted(out, key=lambda f: f["alpha"] - f["ac"]["estimate"])
-
-
-def _orientation(results: Results, rows: pd.DataFrame, names: DisplayNames) -> list[dict[str, Any]]:
-    """Alpha of comparisons in both orientations, and in the one in which pairs are stored."""
-    stored = results.select("alpha", orientation="stored", scope=None).set_index(CELL)["estimate"]
-    keyed = rows[pd.MultiIndex.from_frame(rows[CELL]).isin(stored.index)]
-    two_ways = [(names.full(r), r["estimate"], stored[tuple(r[CELL])]) for _, r in keyed.iterrows()]
-    comparable = [(who, a, b) for who, a, b in two_ways if pd.notna(a) and pd.notna(b)]
-    return [{"who": who, "both": a, "stored": b, "change": abs(a - b)} for who, a, b in sorted(comparable, key=_moved)]
-
-
-def _moved(row: tuple[str, float, float]) -> float:
-    return -abs(row[1] - row[2])
+    return sorted(out, key=lambda f: f["alpha"] - f["ac"])
 
 
 def misled(misleading: Sequence[str], names: DisplayNames) -> Prose:
     """A warning where the study wants turns resampled (`bootstrap.unit`)."""
     return Prose(_PHRASES.say("misled", methods=[names.name("method", m) for m in misleading]))
-
-
-def checked(differences: dict[str, tuple[int, float]]) -> Prose:
-    """How far coefficients are from those of the libraries (`library_check`)."""
-    return Prose(_PHRASES.say("checked", differences={k: (n, f"{d:.0e}") for k, (n, d) in differences.items()}))
 
 
 def annotations_used(first: int | None) -> Prose:

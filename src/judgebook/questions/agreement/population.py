@@ -10,7 +10,7 @@ import numpy as np
 from judgebook.annotations.population import FIXED, UNKNOWN
 from judgebook.annotations.population import LEAST as LEAST_EFFECTIVE
 from judgebook.study.labels import METHODS
-from judgebook.study.results import ResultRows, Results, mark_primary
+from judgebook.study.results import ResultRows, Results
 from judgebook.study.schema import CELL, Annotations
 
 #: the population of a result: other annotators too; these; unknown people, and so these (FIXED, UNKNOWN)
@@ -45,13 +45,12 @@ def population(annotations: Annotations) -> str:
 
 def without_others(results: Results) -> Results:
     """`results` without intervals for other annotators, as the study declares; why there are none stands in `note`."""
-    for statistic in ("alpha", "ac"):
-        rows = results[statistic]
-        if len(rows):
-            others = rows["resample"].fillna("").str.endswith(TWO_WAY).astype(bool)
-            ends = rows[["ci_low", "ci_high"]].mask(others)
-            kind, note = rows["ci_kind"].mask(others, "not_estimable"), rows["note"].mask(others, _DECLARED)
-            results[statistic] = rows.assign(ci_low=ends["ci_low"], ci_high=ends["ci_high"], ci_kind=kind, note=note)
+    rows = results["alpha"]
+    if len(rows):
+        others = rows["resample"].fillna("").str.endswith(TWO_WAY).astype(bool)
+        ends = rows[["ci_low", "ci_high"]].mask(others)
+        kind, note = rows["ci_kind"].mask(others, "not_estimable"), rows["note"].mask(others, _DECLARED)
+        results["alpha"] = rows.assign(ci_low=ends["ci_low"], ci_high=ends["ci_high"], ci_kind=kind, note=note)
     return results
 
 
@@ -87,30 +86,6 @@ def judged(results: Results) -> ResultRows:
         others=others.where(~speaks, None),
     )
     return rows[rank == rank.groupby(keys, dropna=False).transform("max")]
-
-
-def with_primary(results: Results) -> Results:
-    """`results`, with the primary rows of alpha and Gwet's coefficient marked."""
-    return mark_primary(results, alpha=judged(results), ac=primary_ac(results))
-
-
-def primary_ac(results: Results) -> ResultRows:
-    """Gwet's coefficient of every label judged twice with its one primary interval, as `primary`."""
-    rows = results["ac"]
-    others = rows["resample"].str.endswith(TWO_WAY).astype(bool)
-    speaks = others & rows["ci_low"].notna()
-    instead = speaks.groupby([rows[c] for c in CELL], dropna=False).transform("any").astype(bool)
-    return rows[speaks | (~others & ~instead)]
-
-
-def for_these_annotators(results: Results) -> ResultRows:
-    """Alpha with the interval for these annotators, of labels whose primary interval holds for others too: to be shown
-    beside it only, and labelled so."""
-    sample = primary(results).query("population == @SAMPLE")
-    rows = results.select("alpha", scope=None, pick=None, over=None).merge(
-        sample[[*CELL, "unit"]].rename(columns={"unit": "resample"}), on=[*CELL, "resample"]
-    )
-    return rows
 
 
 def misleading(annotations: Annotations, unit: str | None) -> list[str]:

@@ -15,9 +15,7 @@ import pandas as pd
 
 from judgebook.annotations.summary import with_means
 from judgebook.execution.tasks import run
-from judgebook.questions.annotators import agreement_with_others as others
-from judgebook.questions.annotators import conduct, consensus, outliers, severity
-from judgebook.questions.annotators.question import Annotators
+from judgebook.questions.annotators import consensus, indicators, outliers
 from judgebook.questions.collection import costs
 from judgebook.statistics.intervals import generator
 from judgebook.study.labels import METHODS, Label
@@ -33,8 +31,8 @@ def analyse(
     annotations: Annotations,
     work_units: pd.DataFrame,
     labels: Sequence[Label],
-    options: Annotators,
     *,
+    false_alarms: float,
     confidence: float,
     seed: int,
 ) -> Results:
@@ -47,10 +45,9 @@ def analyse(
 
     Returns
     -------
-    Results: `annotator_severity` (by label, and without a label over all), `annotator_agreement`, `alpha_without`,
-    `annotator_answers`, `annotator_speed`, `annotator_drift`, `annotator_accuracy`, `consensus_changed`,
-    `consensus_stability`, `consensus_rate`; `annotator_z`, the value of each indicator by which annotators are
-    compared, with p-values.
+    Results: `annotator_severity`, `annotator_agreement`, `annotator_answers`, `annotator_speed`, `annotator_drift`,
+    `consensus_changed`, `consensus_rate`; `annotator_z`, the value of each indicator by which annotators are compared,
+    with p-values.
     """
     people = annotations[(annotations["annotator_kind"] == "human") & annotations["annotator_known"]]
     by_key = {(x.method, x.id): x for x in labels}
@@ -59,64 +56,44 @@ def analyse(
         for method, rows in of_group.groupby("method", sort=False):
             heads.append({"corpus": corpus, "group": group, "method": method, "level": METHODS[method].unit})
             rng = generator(seed, "annotators", corpus, group, method)
-            pieces.append((rows, by_key, options, confidence, rng))
+            pieces.append((rows, by_key, confidence, rng))
     cells = run(_of_method, pieces, doing="annotators, method")
     rows = [head | row for head, (own_rows, _) in zip(heads, cells, strict=True) for row in own_rows]
     z = [(h, indicator, v) for h, (_, values) in zip(heads, cells, strict=True) for indicator, v in values.items()]
     timed = work_units[work_units["corpus"].isin(set(people["corpus"]))]
     times = costs.minutes(timed, people) if len(people) else timed.iloc[:0]
     for (corpus, group), of_group in times.groupby(_CELL, sort=False):
-        speeds, values = conduct.speed(of_group[of_group["method"] != costs.COLLECTION], confidence)
+        speeds, values = indicators.speed(of_group[of_group["method"] != costs.COLLECTION], confidence)
         head = {"corpus": corpus, "group": group}
         rows += [head | row for row in speeds]
         z.append((head, "speed", values))
-    rows += _severities(people, labels, confidence)
-    return collect(rows, named(z, options.false_alarms))
+    return collect(rows, named(z, false_alarms))
 
 
 def _of_method(
     rows: Annotations,
     labels: Mapping[tuple[str, str], Label],
-    options: Annotators,
     confidence: float,
     rng: np.random.Generator,
 ) -> tuple[list[dict[str, Any]], dict[str, pd.Series]]:
     """Rows and z values of one corpus, group and method."""
     z: dict[str, pd.Series] = {}
-    of_indicators, z["answers"] = conduct.answers(rows, rng, options.n_draws)
-    turned, pairwise = others.oriented(rows), rows["dialogue_b"].notna().any()
+    of_indicators, z["answers"] = indicators.answers(rows, rng)
+    turned, pairwise = indicators.oriented(rows), rows["dialogue_b"].notna().any()
     with_order = with_means(turned, labels.values())
     if len(with_order):
-        agreements, z["disagreement"] = others.agreement(with_order)
+        agreements, z["disagreement"] = indicators.disagreement(with_order)
         of_indicators += agreements
     if len(with_order) and not pairwise:
-        better = severity.towards_better(with_order, labels)
-        severities, z["severity"] = severity.overall(better, confidence)
-        drifts, z["drift"] = conduct.drift(better, confidence)
+        better = indicators.towards_better(with_order, labels)
+        severities, z["severity"] = indicators.severity(better, confidence)
+        drifts, z["drift"] = indicators.drift(better, confidence)
         of_indicators += severities + drifts
-    of_indicators += others.alpha_without(turned, labels)
     for (method, label), of_label in turned.groupby(["method", "label"], sort=False):
         one = labels[method, label]
         if one.binary or one.level == "nominal" or pairwise:
-            made = consensus.consensus(of_label, one, min_items=options.min_items)
-            of_indicators += [{"label": label} | row for row in made]
+            of_indicators += [{"label": label} | row for row in consensus.consensus(of_label, one)]
     return of_indicators, z
-
-
-def _severities(people: Annotations, labels: Sequence[Label], confidence: float) -> list[dict[str, Any]]:
-    """`annotator_severity` label by label, each by its own model."""
-    rated = with_means(people[people["dialogue_b"].isna()], labels)
-    keys = ["corpus", "group", "method", "label"]
-    heads, pieces = [], []
-    for key, rows in rated.groupby(keys, sort=False):
-        heads.append(dict(zip(keys, key, strict=True)) | {"level": METHODS[key[2]].unit})
-        pieces.append((rows, confidence))
-    results = run(_of_label, pieces, doing="severity, label")
-    return [head | row for head, rows in zip(heads, results, strict=True) for row in rows]
-
-
-def _of_label(rows: Annotations, confidence: float) -> list[dict[str, Any]]:
-    return list(severity.by_label(rows, confidence))
 
 
 def named(z: Sequence[tuple[dict[str, Any], str, pd.Series]], false_alarms: float) -> Iterator[dict[str, Any]]:

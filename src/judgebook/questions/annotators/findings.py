@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
 from judgebook.questions.annotators.analysis import flagged
-from judgebook.questions.annotators.figures import TITLES, worded
 from judgebook.questions.annotators.outliers import MIN_VALUES
-from judgebook.questions.annotators.tables import MEANING, SOURCES, order_changes
-from judgebook.study.results import Results, where
+from judgebook.questions.annotators.views import MEANING, TITLES, worded
+from judgebook.study.results import Results
 
 _PHRASES = Phrases(__package__)
 _WHO = ["corpus", "group", "annotator"]
@@ -24,11 +24,10 @@ LISTED = 3
 
 
 def findings(results: Results, names: DisplayNames, false_alarms: float) -> Iterator[Prose]:
-    """Who lies outside the spread of the others, or why this cannot be said; leniency; consensus labels."""
+    """Who lies outside the spread of the others, or why this cannot be said; consensus labels."""
     yield Prose(
         _PHRASES.say("headline", **facts(results, names, false_alarms), false_alarms=false_alarms, least=MIN_VALUES)
     )
-    yield Prose(worded(_PHRASES.say("severity", methods=_spread(results, names)), names))
     yield Prose(_PHRASES.say("consensus", **_consensus(results)))
 
 
@@ -63,37 +62,23 @@ def facts(results: Results, names: DisplayNames, false_alarms: float) -> dict[st
     }  # fmt: skip
 
 
-def _spread(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
-    """By method and group: how many annotators' severities differ from 0, and the range."""
-    rows = results["annotator_severity"]
-    rows = rows[rows["label"].isna() & rows["estimate"].notna()]
-    several, out = len(set(rows["corpus"])) > 1, []
-    for (corpus, group, method), of_method in rows.groupby(["corpus", "group", "method"], sort=False):
-        parts = [names.name("method", method)] + ([names.name("group", group)] if group != "all" else [])
-        parts += [names.name("corpus", corpus)] if several else []
-        off = int(((of_method["ci_low"] > 0) | (of_method["ci_high"] < 0)).sum())
-        out.append({"name": ", ".join(parts), "n": len(of_method), "off": off, "low": of_method["estimate"].min(),
-                    "high": of_method["estimate"].max()})  # fmt: skip
-    return out
-
-
 def _consensus(results: Results) -> dict[str, Any]:
-    """By source: changes of rates (of `labels`, 0 where none has rates because they have no order), and the largest
-    `share` of items that change, and the `stability` of the least stable label."""
-    changes, tried = order_changes(results), results["consensus_changed"]
-    estimated = tried[tried["estimate"].notna()]
-    of = []
-    for source in [s for s in SOURCES if s in {*changes["source"], *estimated["source"]}]:
-        moves, share = changes[changes["source"] == source], where(estimated, source=source)["estimate"]
-        of.append({"name": SOURCES[source], "largest": moves["changed"].max(), "turned": int(moves["turned"].sum()),
-                   "pairs": int(moves["pairs"].sum()), "labels": len(moves), "median": moves["changed"].median(),
-                   "share": share.max() if len(share) else None,
-                   "stability": _least_stable(results, source)})  # fmt: skip
-    why = sorted(set(tried["note"].dropna()))[:3]
-    return {"sources": of, "tried": len(tried), "why": why}
-
-
-def _least_stable(results: Results, source: str) -> dict[str, Any] | None:
-    """The share of labels that change in resamples of the items, for the label for which most do."""
-    rows = where(results["consensus_stability"], source=source)
-    return rows.loc[rows["ci_high"].idxmax()].to_dict() if len(rows) else None
+    """Largest and median change of rates by consensus `labels` (0 where none has rates because they have no order), how
+    many of `pairs` of systems change their order, and the largest `share` of items that change."""
+    moves = []
+    for _, rows in results["consensus_rate"].groupby(["corpus", "group", "method", "label"], sort=False):
+        rates = rows.set_index(["system", "source"])["estimate"].unstack()  # noqa: PD010
+        if "dawid_skene" in rates:
+            before, after = (rates[source].to_numpy() for source in ("mean", "dawid_skene"))
+            upper = np.triu_indices(len(rates), 1)
+            turned = [np.sign(x[:, None] - x)[upper] for x in (before, after)]
+            moves.append((np.abs(after - before).max(), np.sum(turned[0] * turned[1] < 0), len(upper[0])))
+    tried = results["consensus_changed"]
+    estimated = tried.loc[tried["estimate"].notna(), "estimate"]
+    changed = [largest for largest, _, _ in moves]
+    return {
+        "labels": len(moves), "largest": max(changed, default=0.0), "median": float(np.median(changed or [0.0])),
+        "turned": int(sum(turned for _, turned, _ in moves)), "pairs": sum(n for _, _, n in moves),
+        "share": estimated.max() if len(estimated) else None, "tried": len(tried),
+        "why": sorted(set(tried["note"].dropna()))[:3],
+    }  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from judgebook.study import limits
 from judgebook.study.questions import Question
 from judgebook.study.sections.data import Section
 
@@ -18,12 +17,6 @@ class Annotators(Section):
         lt=1,
         description="probability that anyone in a group is flagged if all its annotators come from one population",
     )
-    min_items: int = Field(
-        100, ge=2, le=limits.COUNT, description="items judged more than once that consensus labels require"
-    )
-    n_draws: int = Field(
-        400, ge=50, le=100_000, description="random sets of dialogues with which an annotator's answers are compared"
-    )
 
 
 QUESTIONS = [
@@ -31,7 +24,7 @@ QUESTIONS = [
         notebook="15_annotators",
         asks="Which annotators stand out from the others, and would consensus labels change the results?",
         options={"annotators": Annotators},
-        uses=["agreement", "collection"],
+        uses=["collection"],
         reads=["annotations", "work_units"],
         sections=["bootstrap.confidence", "seeds.bootstrap"],
         knobs={"false_alarms": "annotators.false_alarms", "seed": "seeds.bootstrap"},

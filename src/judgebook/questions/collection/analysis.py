@@ -8,7 +8,7 @@ import pandas as pd
 
 from judgebook.annotations import summary
 from judgebook.questions.agreement.analysis import plain_alphas
-from judgebook.questions.collection import pilot, screening
+from judgebook.questions.collection import pilot, quiz
 from judgebook.questions.collection.answers import answers, of_systems
 from judgebook.questions.collection.costs import medians, unit_minutes
 from judgebook.questions.collection.question import Costs, Pilot
@@ -62,15 +62,13 @@ def pilots(
         The rating with which a system passes, and the mistakes with which an annotator does.
     """
     confidence = sampling.confidence
-    who = screening.verdicts(attempts, section)
+    who = pilot.verdicts(attempts, section)
     marks = pilot.marks(annotations, labels, who[who["passed"]])
-    rounds = collect(pilot.agreements(marks, confidence=confidence))
     return collect(
         pilot.means(pilot.rated(annotations, section.label), confidence=confidence),
-        Results({statistic: rows.assign(seed=sampling.seed) for statistic, rows in rounds.items()}),
-        pilot.gains(rounds["alpha"], confidence),
-        screening.pass_rates(screening.each_way(who), sampling=sampling),
-        screening.quiz_pass_rates(annotations, section.quiz, confidence),
+        (row | {"seed": sampling.seed} for row in pilot.agreements(marks, confidence=confidence)),
+        pilot.pass_rates(who, sampling=sampling),
+        quiz.quiz_pass_rates(annotations, section.quiz, confidence),
     )
 
 

@@ -149,7 +149,8 @@ def paid(
     done = annotations[["corpus", "group", "method", "annotator"]].assign(task=task, unit=unit).drop_duplicates()
     out = {}
     for (corpus, group, method), part in done.groupby(["corpus", "group", "method"], sort=False, observed=True):
-        amounts = [payment(payments.get(group, {}).get(method), pd.Series([t])) for t in part["task"]]
+        each = {t: payment(payments.get(group, {}).get(method), pd.Series([t])) for t in part["task"].unique()}
+        amounts = [each[t] for t in part["task"]]
         stated = [amount for amount in amounts if amount is not None]
         out[corpus, group, method] = sum(stated) if len(stated) == len(amounts) else np.nan
     return pd.Series(out, dtype=float)

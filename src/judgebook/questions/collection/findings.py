@@ -12,9 +12,9 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
 from judgebook.questions.collection.costs import COLLECTION, TOGETHER, payment
+from judgebook.questions.collection.pilot import ALL_TASKS
 from judgebook.questions.collection.question import Costs
-from judgebook.questions.collection.screening import ALL_TASKS
-from judgebook.questions.collection.tables import KINDS, SHOWN, annotators, kind_names, pilot_number, row_titles
+from judgebook.questions.collection.views import KINDS, kind_names, row_titles
 from judgebook.study.results import Results
 from judgebook.study.schema import ITEM, Annotations
 
@@ -54,14 +54,12 @@ def data_set(
 
 
 def pilots(results: Results, names: DisplayNames, *, least: float, simulated: bool) -> Iterator[Prose]:
-    """Which systems pass, how many annotators do, and how alpha differs between pilots. least : mean that passes."""
-    systems, groups, gains = _systems(results, names, least), _screening(results, names), _gains(results, names)
-    yield Prose(_PHRASES.say("systems", **systems))
-    yield Prose(_PHRASES.say("procedures", groups=groups, gains=gains))
-    if systems["n"]:
-        yield Prose(_PHRASES.say("uncertain", **{k: systems[k] for k in ("unsure", "unknown", "least")}))
+    """Which systems pass, how many annotators do, and alpha of the pilots. least : mean that passes."""
+    yield Prose(_PHRASES.say("systems", **_systems(results, names, least)))
+    rates = names.sort(results.select("screening_pass_rate", task=ALL_TASKS))
+    groups = [{"who": names.name("group", row["group"]), "every": row} for row in rates.to_dict("records")]
     yield Prose(_PHRASES.say("screening", groups=groups))
-    yield Prose(_PHRASES.say("agreement", n=len(results["alpha"]), gains=gains))
+    yield Prose(_PHRASES.say("agreement", alphas=list(results["alpha"]["estimate"].dropna())))
     yield Prose(_PHRASES.say("simulated") if simulated else "")
 
 
@@ -73,23 +71,9 @@ def _systems(results: Results, names: DisplayNames, least: float) -> dict[str, A
         "passed": means[means["estimate"] >= least],
         "failed": means[means["estimate"] < least],
         "unsure": means[(means["ci_low"] < least) & (means["ci_high"] > least)],
-        "unknown": means[means["ci_low"].isna()],
     }
     facts = {key: [names.name("system", s) for s in rows["system"]] for key, rows in chosen.items()}
     return facts | {"n": len(means), "least": f"{least:g}", "label": means["label"].iloc[0]}
-
-
-def _gains(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
-    rows = results["alpha_gain"].assign(pilot=lambda f: pilot_number(f["corpus"]), before=None)
-    rows["before"] = pilot_number(rows["against"]).where(rows["scope"].isna(), None)
-    # a gain by screening is of those who passed; the name without it, as the sentence says so itself
-    rows["clear"], rows["unknown"] = (rows["ci_low"] > 0) | (rows["ci_high"] < 0), rows["ci_low"].isna()
-    return [row | {"who": annotators(row["group"], None, names)} for row in rows.to_dict("records")]
-
-
-def _screening(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
-    rows = names.sort(results.select("screening_pass_rate", task=ALL_TASKS, **SHOWN))
-    return [{"who": names.name("group", row["group"]), "every": row} for row in rows.to_dict("records")]
 
 
 def collection(
@@ -103,7 +87,7 @@ def collection(
     labels = people[["method", "label"]].drop_duplicates()
     facts: dict[str, Any] = {"n": len(people), "n_labels": len(labels), "n_methods": labels["method"].nunique()}
     costs, paid = _per_unit(results, section)
-    facts |= {"costs": _by_level(costs), "paid": _by_level(paid), "vary": _what_varies(costs)}
+    facts |= {"costs": _by_level(costs), "paid": _by_level(paid)}
     facts |= {"currency": section.currency, "rate": f"{section.hourly_rate:g}", "paid_elsewhere": paid_elsewhere}
     yield Prose(_PHRASES.say("collected", **facts))
     total = results.select("unit_minutes", tasks="all").dropna(subset="estimate")
@@ -112,7 +96,9 @@ def collection(
         total["who"] = row_titles(total, names, *_WHO)
         mixed = bool((total["method"] == TOGETHER).any())
         facts = {"rows": total.to_dict("records"), "few": _FEW_TIMES, "mixed": mixed}
-        yield Prose(_PHRASES.say("minutes", **facts, **_extremes(total)))
+        ranked = total.sort_values("estimate", kind="stable")
+        facts |= {"slowest": ranked.iloc[-1].to_dict(), "fastest": ranked.iloc[0].to_dict()}
+        yield Prose(_PHRASES.say("minutes", **facts))
     busiest = results["busiest_share"]
     if len(busiest):
         top = busiest.loc[busiest["estimate"].idxmax()].to_dict()
@@ -137,15 +123,3 @@ def _per_unit(results: Results, section: Costs) -> tuple[pd.DataFrame, pd.DataFr
 
 def _by_level(rows: pd.DataFrame) -> list[tuple[str, list[float]]]:
     return [(level, list(part["estimate"])) for level, part in rows.groupby("level", sort=False)]
-
-
-def _extremes(times: pd.DataFrame) -> dict[str, Any]:
-    """The slowest and the fastest."""
-    rows = times.sort_values("estimate", kind="stable")
-    return {"slowest": rows.iloc[-1].to_dict(), "fastest": rows.iloc[0].to_dict()}
-
-
-def _what_varies(rows: pd.DataFrame) -> list[str]:
-    """In what the rows differ: method, group, corpus."""
-    heads = {"method": "method", "group": "evaluator group", "corpus": "part of the study"}
-    return [head for column, head in heads.items() if len(set(rows[column])) > 1]

@@ -1,32 +1,40 @@
-"""How certain is what a pilot says?
+"""How certain is what a pilot says, and who passes the training for a task?
 
 Notebook 01 computes in its cells what Finch et al. 2023 published: mean ratings of systems (Table 1), and alpha over
 all labels combined (Table 8). Pilots are small: here, jackknife intervals of both leave out one dialogue, or one
 person, at a time and use Student's t. With six dialogues that differ in difficulty, coverage is 94% in simulation, but
 only half when single marks are resampled (`tests/questions/collection/test_pilot.py`).
+
+Attempts at training dialogues are judged by a rule. Finch et al. 2023, section 5: an annotator may work on a task after
+marking fewer than a given number of turns wrongly in its third training dialogue. Figure 9 shows the share that passed,
+by task and workforce.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
+from judgebook.display.text import listing
 from judgebook.questions.agreement.alpha import alpha_of
 from judgebook.questions.agreement.coincidences import patterns_long
 from judgebook.questions.agreement.items import first_annotations
-from judgebook.statistics.intervals import jackknife_t
+from judgebook.questions.collection.question import Pilot
+from judgebook.questions.performance import rate_intervals
+from judgebook.statistics.intervals import Sampling, jackknife_t
+from judgebook.statistics.resampling import replicate_sums
 from judgebook.study.labels import METHODS, Label
-from judgebook.study.schema import ITEM, Annotations
+from judgebook.study.schema import Annotations
 
 BOT_PILOT, ANNOTATION_PILOT = r"bot_pilot_\d+", r"annotation_pilot_\d+"
 #: name of the corpus in which all pilots of systems are combined
 BOTS = "bot_pilots"
+PERSON = ["corpus", "group", "annotator", "task"]
+ALL_TASKS = "all"
 
 
 def rated(annotations: Annotations, label: str) -> Annotations:
@@ -78,8 +86,8 @@ def agreements(marks: Annotations, *, confidence: float = 0.95) -> Iterator[dict
 
     Returns
     -------
-    Rows without a label: `alpha` by what is left out, one at a time (`resample` of `dialogue` or `annotator`), and
-    `alpha_gain`. The group `all` combines kinds; kinds with one annotator have no row.
+    `alpha` rows without a label, leaving out one dialogue at a time. The group `all` combines kinds; kinds with one
+    annotator have no row.
 
     Raises
     ------
@@ -87,13 +95,10 @@ def agreements(marks: Annotations, *, confidence: float = 0.95) -> Iterator[dict
         Labels of one method have different scales.
     """
     for cell, rows in _parts(marks):
-        whole = _pooled(cell, rows)
-        yield from whole.rows(None, confidence)
+        yield _alpha_row(cell, None, rows, confidence)
         screened = rows[rows["passed"]]
         if len(set(screened["annotator"])) > 1:
-            some = _pooled(cell, screened)
-            yield from some.rows("screened", confidence)
-            yield _gain(whole, some, confidence)
+            yield _alpha_row(cell, "screened", screened, confidence)
 
 
 def _with_pilot_labels(pilots: pd.DataFrame, labels: Iterable[Label]) -> dict[tuple[str, str], Label]:
@@ -118,97 +123,36 @@ def _parts(pilots: Annotations) -> Iterator[tuple[dict[str, str], Annotations]]:
                 yield {"corpus": corpus, "group": group, "method": method}, part
 
 
-@dataclass(frozen=True)
-class _Pooled:
-    """The judgements of one part of a pilot as items, whatever their label. judged : those of items judged twice."""
-
-    cell: dict[str, str]
-    level: str
-    judged: pd.DataFrame
-
-    @property
-    def mirrored(self) -> bool:
-        return METHODS[self.cell["method"]].unit == "pair"
-
-    def _alpha(self, items: np.ndarray, scores: np.ndarray) -> float:
-        if not len(items):
-            return np.nan
-        items = pd.factorize(items)[0]
-        values = np.unique(np.r_[scores, -scores]) if self.mirrored else None
-        patterns = patterns_long(items, scores, items.max() + 1, values)
-        return alpha_of(patterns, self.level, mirrored=self.mirrored).estimate
-
-    def alpha(self, frame: pd.DataFrame) -> float:
-        return self._alpha(*_arrays(frame))
-
-    def left_out(self, frame: pd.DataFrame, unit: str) -> np.ndarray:
-        """Alpha without each dialogue or annotator."""
-        (items, scores), (codes, values) = _arrays(frame), pd.factorize(frame[unit], sort=True)
-        others = (codes != i for i in range(len(values)))
-        return np.array([self._alpha(items[rows], scores[rows]) for rows in others])
-
-    def rows(self, scope: str | None, confidence: float) -> Iterator[dict[str, Any]]:
-        people = {"n": self.judged["item"].nunique(), "n_annotators": self.judged["annotator"].nunique()}
-        head = {**self.cell, "level": METHODS[self.cell["method"]].unit, "kind": "human", "scope": scope}
-        alpha = {**head, "statistic": "alpha", "measurement": self.level, "raters": "all"}
-        estimate = self.alpha(self.judged)
-        for unit in ("dialogue", "annotator"):
-            interval = jackknife_t(estimate, self.left_out(self.judged, unit), unit, confidence, bounded=False)
-            yield {**alpha, "resample": unit, **interval.row(), **people}
-
-
-def _arrays(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Items and scores: alpha is computed as often as there are people and dialogues, and arrays are cut faster."""
-    return frame["item"].to_numpy(), frame["score"].to_numpy(float)
-
-
-def _pooled(cell: dict[str, str], rows: Annotations) -> _Pooled:
+def _alpha_row(cell: dict[str, str], scope: str | None, rows: Annotations, confidence: float) -> dict[str, Any]:
+    """Alpha of one part of a pilot, whatever the label, leaving out one dialogue at a time."""
     used = set(zip(rows["scale"], rows["measurement"], strict=True))
     if len(used) > 1:
         raise ValueError(f"{cell['corpus']}, {cell['method']}: only labels of one scale can be combined, found {used}")
-    chosen = first_annotations(rows, first=None)
-    several = chosen.groupby("item")["annotator"].transform("nunique") > 1
-    return _Pooled(cell, used.pop()[1], chosen[several])
+    (_, level), unit = used.pop(), METHODS[cell["method"]].unit
+    judged = first_annotations(rows, first=None)
+    judged = judged[judged.groupby("item")["annotator"].transform("nunique") > 1]
+    items, scores = judged["item"].to_numpy(), judged["score"].to_numpy(float)
+    dialogue, dialogues = pd.factorize(judged["dialogue"], sort=True)
 
+    def alpha(chosen: np.ndarray) -> float:
+        if not chosen.any():
+            return np.nan
+        codes, x, pair = pd.factorize(items[chosen])[0], scores[chosen], unit == "pair"
+        found = patterns_long(codes, x, codes.max() + 1, np.unique(np.r_[x, -x]) if pair else None)
+        return alpha_of(found, level, mirrored=pair).estimate
 
-def _gain(whole: _Pooled, some: _Pooled, confidence: float) -> dict[str, Any]:
-    """Alpha of the screened minus that of everybody on the same items, leaving out one dialogue of both at a time."""
-    items = pd.MultiIndex.from_frame(some.judged[ITEM])
-    same = whole.judged[pd.MultiIndex.from_frame(whole.judged[ITEM]).isin(items)]
-    gain = some.alpha(some.judged) - whole.alpha(same)
-    without = some.left_out(some.judged, "dialogue") - whole.left_out(same, "dialogue")
-    row = jackknife_t(gain, without, "dialogue", confidence, bounded=False).row()
-    keys = {"against": "everybody on the same items", "resample": "dialogue", "scope": "screened"}
-    return {**whole.cell, "statistic": "alpha_gain", **keys, "n": items.nunique(), **row}
-
-
-def gains(alphas: pd.DataFrame, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
-    """Alpha of each pilot minus that of the one before, of the same group: `alpha_gain` rows.
-
-    alphas : `alpha` rows of `agreements`. Two pilots have different dialogues: the variances from leaving out dialogues
-    add up, with the degrees of freedom of Welch 1947, Biometrika 34, 28-35.
-    """
-    rows = alphas[(alphas["resample"] == "dialogue") & alphas["scope"].isna()]
-    for (group, method), part in rows.groupby(["group", "method"], sort=False):
-        part = part.sort_values("corpus", key=lambda c: c.str.extract(r"(\d+)$")[0].astype(int)).to_dict("records")
-        for before, after in pairwise(part):
-            head = {"corpus": after["corpus"], "group": group, "method": method, "level": after["level"]}
-            head |= {"statistic": "alpha_gain", "against": before["corpus"], "resample": "dialogue"}
-            yield head | _difference(before, after, confidence)
-
-
-def _difference(before: Mapping[str, Any], after: Mapping[str, Any], confidence: float) -> dict[str, Any]:
-    value = after["estimate"] - before["estimate"]
-    result = {"estimate": value, "resample_unit": "dialogue"}
-    clusters = np.array([before["n_clusters"], after["n_clusters"]], dtype=float)
-    half = np.array([row["ci_high"] - row["estimate"] for row in (before, after)], dtype=float)
-    if not np.isfinite(half).all() or not half.any():
-        return result | {"ci_kind": "not_estimable", "note": "too few dialogues in one of the pilots"}
-    variance = (half / stdtrit(clusters - 1, (1 + confidence) / 2)) ** 2
-    df = variance.sum() ** 2 / np.sum(variance**2 / (clusters - 1))
-    wide = stdtrit(df, (1 + confidence) / 2) * np.sqrt(variance.sum())
-    ends = {"ci_low": value - wide, "ci_high": value + wide}
-    return result | ends | {"ci_kind": "welch", "n_clusters": int(clusters.sum())}
+    without = np.array([alpha(dialogue != i) for i in range(len(dialogues))])
+    interval = jackknife_t(alpha(dialogue >= 0), without, "dialogue", confidence, bounded=False)
+    row: dict[str, Any] = {
+        **cell,
+        "statistic": "alpha",
+        "level": unit,
+        "kind": "human",
+        "scope": scope,
+        "raters": "all",
+    }
+    row |= {"measurement": level, "resample": "dialogue", **interval.row()}
+    return row | {"n": judged["item"].nunique(), "n_annotators": judged["annotator"].nunique()}
 
 
 def least_mean(stated: float | None, label: str, labels: Iterable[Label]) -> float:
@@ -221,3 +165,71 @@ def least_mean(stated: float | None, label: str, labels: Iterable[Label]) -> flo
     if stated is None and not scales:
         raise ValueError(f"pilot.least: expected a number, as no label {label!r} rates whole dialogues")
     return float(np.mean(scales[0])) if stated is None else stated
+
+
+def places(attempts: pd.DataFrame) -> pd.Series:
+    """The number (from 1) of the training dialogue of its task that each attempt refers to.
+
+    The number at the end of its id where the ids of a task end in different numbers, as on the ABC-Eval platform; else
+    the order in which the source has them.
+    """
+    out = pd.Series(0, index=attempts.index)
+    for _, part in attempts.groupby(["corpus", "group", "task"], sort=False):
+        ids = part["dialogue"].drop_duplicates()
+        number = ids.str.extract(r"(\d+)$")[0]
+        numbered = number.notna().all() and not number.astype(float).duplicated().any()
+        place = number.astype(int) if numbered else pd.Series(np.arange(1, len(ids) + 1), ids.index)
+        out[part.index] = part["dialogue"].map(dict(zip(ids, place, strict=True)))
+    return out
+
+
+def verdicts(attempts: pd.DataFrame, rule: Pilot) -> pd.DataFrame:
+    """Whether each person passed each task that they tried.
+
+    Parameters
+    ----------
+    attempts : frame
+        Columns of `schema.SCREENING`.
+    rule : Pilot
+        Which training dialogue decides (`all`: the mistakes of all dialogues of an attempt together), and with fewer
+        than how many mistakes people pass.
+
+    Returns
+    -------
+    One row a corpus, group, annotator and task: `passed`, in any attempt.
+    """
+    if rule.deciding_dialogue == "all":
+        mistakes = attempts.groupby([*PERSON, "attempt"], sort=False)["mistakes"]
+        mistakes = mistakes.apply(lambda part: part.sum() if part.notna().all() else pd.NA)  # unknown where one is
+        attempts, decides = mistakes.reset_index(), True
+    else:
+        decides = places(attempts) == rule.deciding_dialogue
+    limit = attempts["task"].map(lambda task: rule.mistakes_below.get(task, rule.other_tasks_below))
+    passed = decides & (attempts["mistakes"] < limit).fillna(False).astype(bool)
+    return attempts.assign(passed=passed).groupby(PERSON, sort=False)["passed"].any().reset_index()
+
+
+def in_words(rule: Pilot) -> str:
+    """`fewer than 3 turns marked wrongly in training dialogue 3 (2 in antisocial)`."""
+    fewer = listing(f"{n} in {task.replace('_', ' ')}" for task, n in rule.mistakes_below.items())
+    deciding = rule.deciding_dialogue
+    place = "all training dialogues" if deciding == "all" else f"training dialogue {deciding}"
+    return f"fewer than {rule.other_tasks_below} turns marked wrongly in {place}" + (f" ({fewer})" if fewer else "")
+
+
+def pass_rates(verdicts: pd.DataFrame, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
+    """Share passed of all tasks that people tried: `screening_pass_rate` rows by workforce (`task` of `all`), with
+    people resampled, because each tried several; a bound where few passed, or few did not. verdicts : from `verdicts`.
+    """
+    for (corpus, group), rows in verdicts.groupby(["corpus", "group"], sort=False):
+        who = rows.assign(x=rows["passed"].astype(float)).groupby("annotator")["x"].agg(["size", "sum"])
+        n, passed = who.to_numpy(float).T
+        share = rate_intervals.rare_interval(n, passed, passed, "annotator", sampling.confidence)
+        if not share:
+            # the stream's name as it was when there were other ways of counting, so that intervals stay the same
+            rng = sampling.stream("screening", corpus, group, f"by=rule;of=tried;task={ALL_TASKS};tries=any")
+            sums, drawn = np.column_stack([n, passed]), sampling.n_resamples
+            replicates = replicate_sums(sums, lambda s: s[:, 1] / s[:, 0], unit="annotator", rng=rng, n_resamples=drawn)
+            share = replicates.interval(sampling.confidence).row()
+        head = {"corpus": corpus, "group": group, "statistic": "screening_pass_rate", "level": "annotator"}
+        yield head | {"task": ALL_TASKS, "seed": sampling.seed} | share | {"n": len(rows), "n_annotators": len(who)}

@@ -1,7 +1,7 @@
 """Can this design answer the questions? The results of notebook 17: all checks of a study's design, made in seconds and
 without a run, and stored so that the first page can say again what they found.
 
-Each check is a small function in a module of its topic, which registers it (`registry.check`); findings are ranked by
+Each check is a small function in a module of its topic, which registers it (`material.check`); findings are ranked by
 their price: what changes when they are acted on.
 """
 
@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from judgebook.questions.design import answers, conduct, drawing, items, material, missing, order, people, votes
-from judgebook.questions.design.registry import (
+from judgebook.questions.design import answers, items, material, order, people
+from judgebook.questions.design.material import (
     CHECKS,
     UNKNOWN,
     DesignCheck,
@@ -26,7 +26,7 @@ from judgebook.study.results import Results, collect
 from judgebook.study.schema import Annotations, Dialogues
 
 #: topics in the order in which their checks are made and listed, whatever imports them first
-_TOPICS = [topic.__name__ for topic in (people, conduct, answers, drawing, items, missing, order, votes)]
+_TOPICS = [topic.__name__ for topic in (people, answers, items, order)]
 
 
 class Examined(NamedTuple):
@@ -137,13 +137,9 @@ def _finding(case: str, one: DesignFinding) -> Iterator[dict[str, Any]]:
             row = key | {"statistic": "design_evidence", "fact": fact, "k": k}
             if isinstance(item, str):
                 # a system's id may hold anything, also what divides stored keys
-                yield row | ({"system": item} if _is_system(fact) else {"text": item})
+                yield row | ({"system": item} if "system" in fact else {"text": item})
             else:
                 yield row | {"estimate": float(item), "text": type(item).__name__}
-
-
-def _is_system(fact: str) -> bool:
-    return "system" in fact
 
 
 def _loads(annotations: Annotations) -> Iterator[dict[str, Any]]:

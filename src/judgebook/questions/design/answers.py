@@ -8,10 +8,16 @@ import numpy as np
 import pandas as pd
 from scipy.special import bdtr
 
-from judgebook.questions.design import changes
-from judgebook.questions.design.conduct import COPIED, EXPECTED
-from judgebook.questions.design.material import Evaluation, StudyFrames
-from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, PricedFacts, check
+from judgebook.questions.design.material import (
+    ALPHA,
+    UNKNOWN,
+    Evaluation,
+    NotCheckableError,
+    PricedFacts,
+    StudyFrames,
+    check,
+)
+from judgebook.questions.design.people import COPIED, EXPECTED
 from judgebook.sources.ids.look_alikes import words
 from judgebook.study.labels import Label
 from judgebook.study.schema import ITEM, Annotations
@@ -64,7 +70,7 @@ def outside(part: Evaluation) -> PricedFacts:
     off = ((rows["score"] < low) | (rows["score"] > high)) & ~rows["score"].isin(CODES)
     if not off.any():
         return
-    yield _left_out(part, off, _labels_of(rows, off))
+    yield part.left_out(off.reindex(part.rows.index, fill_value=False), 0.3, _labels_of(rows, off))
 
 
 def _labels_of(rows: Annotations, off: pd.Series) -> dict[str, Any]:
@@ -76,12 +82,6 @@ def _labels_of(rows: Annotations, off: pd.Series) -> dict[str, Any]:
         "n": int(off.sum()),
         "share": float(off.mean()),
     }
-
-
-def _left_out(part: Evaluation, off: pd.Series, facts: dict[str, Any]) -> tuple[float, dict[str, Any]]:
-    """A finding on scores that should perhaps be left out, with what that changes."""
-    after = changes.change(part.table, part.without(off.reindex(part.rows.index, fill_value=False)))
-    return max(changes.price(after, UNKNOWN), 0.3), facts | after
 
 
 @check("missing_codes", "labels", "order")
@@ -96,7 +96,8 @@ def codes(part: Evaluation) -> PricedFacts:
         off |= rows.index.isin(of_label.index[of_label["score"].isin(suspects)])
     if off.any():
         facts = _labels_of(rows, off)
-        yield _left_out(part, off, facts | {"why": why[facts["label_named"]]})
+        facts["why"] = why[facts["label_named"]]
+        yield part.left_out(off.reindex(part.rows.index, fill_value=False), 0.3, facts)
 
 
 def _codes(of_label: Annotations, label: Label | None) -> tuple[list[float], str]:
@@ -205,7 +206,7 @@ def judge(study: StudyFrames) -> PricedFacts:
     systems = {words(s): s for s in {*marks["system"], *marks["system_b"].dropna()}}
     for name, rows in marks[model].groupby("annotator"):
         if system := _own(str(name), systems):
-            yield _favour(str(name), system, rows, marks[~model])
+            yield 1.0, {"kind": "own", "judge": str(name), "system": system}
         if repeats := _repeats(str(name), rows, marks[~model]):
             yield UNKNOWN / 2, repeats
 
@@ -217,22 +218,6 @@ def _own(judge: str, systems: dict[str, str]) -> str | None:
         if len(name) > 2 and f" {name} " in f" {called} ":
             return system
     return None
-
-
-def _favour(name: str, system: str, rows: Annotations, people: Annotations) -> tuple[float, dict[str, Any]]:
-    """How much better the judge sees its own system than people do, in standard deviations of its scores."""
-    facts: dict[str, Any] = {"kind": "own", "judge": name, "system": system, "n": len(rows)}
-    gaps = []
-    for _, of_label in rows[rows["dialogue_b"].isna()].groupby(["method", "label"]):
-        of_people = people.merge(of_label[["method", "label", "dialogue"]].drop_duplicates())
-        if of_people.empty or not of_label["score"].std() > 0:
-            continue
-        gap = [f.loc[f["system"] == system, "score"].mean() - f.loc[f["system"] != system, "score"].mean()
-               for f in (of_label, of_people)]  # fmt: skip
-        gaps.append((gap[0] - gap[1]) / of_label["score"].std())
-    if gaps and np.isfinite(np.mean(gaps)):
-        facts["favour"] = float(np.mean(gaps))
-    return 1.0 + abs(facts.get("favour", 0.0)), facts
 
 
 def _repeats(name: str, rows: Annotations, people: Annotations) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Differences between systems, and what becomes of them when something is left out or adjusted for.
+"""Differences between systems, and what becomes of them when something is left out.
 
 A table of differences has one row for each label and pair of systems: `label`, `system`, `system_b`, `difference`,
 `se`, `df`. Rated dialogues are independent units (Welch's standard error of means of dialogues); comparisons give
@@ -18,7 +18,7 @@ from scipy.special import expit, stdtrit
 from judgebook.study.schema import Annotations
 
 COLUMNS = ("label", "system", "system_b", "difference", "se", "df")
-#: a pair counts as separated at this level, Bonferroni-adjusted over the pairs of its label
+#: of intervals whose widths are compared
 LEVEL = 0.05
 #: prior weight of a draw against an average opponent, which keeps strengths of undefeated systems finite
 _RIDGE = 0.25
@@ -118,31 +118,6 @@ def _strengths(
     return theta[:m], cov[:m, :m], c
 
 
-def adjusted(rated: Annotations, by: str, least: float = 0.0) -> pd.DataFrame:
-    """Differences of `of_means` with effects of annotators, contexts, … taken off (additive, least squares).
-
-    Pairs that `by` does not connect have no difference, nor those whose adjusted difference has less than `least` of
-    the information (one over the variance, if judgements are independent) that the difference of the means has.
-    """
-    parts = []
-    for label, rows in rated.groupby("label", sort=True):
-        cells = rows.groupby([by, "system"])["score"].agg(["sum", "size"])
-        n = cells["size"].unstack(fill_value=0)  # noqa: PD010
-        total = cells["sum"].unstack(fill_value=0.0)  # noqa: PD010
-        row = n.sum(axis=1).to_numpy(float)
-        a = np.diag(n.sum(axis=0).to_numpy(float)) - n.to_numpy().T @ (n.to_numpy() / row[:, None])
-        b = total.sum(axis=0).to_numpy() - n.to_numpy().T @ (total.sum(axis=1).to_numpy() / row)
-        inverse = np.linalg.pinv(a, rcond=1e-9)
-        effects = inverse @ b
-        apart, of_mean = components(n.to_numpy()), 1 / n.sum(axis=0).to_numpy()
-        variance = np.diag(inverse)[:, None] + np.diag(inverse)[None, :] - 2 * inverse
-        known = (apart[:, None] == apart[None, :]) & (least * variance <= of_mean[:, None] + of_mean[None, :])
-        gap = np.where(known, 0.0, np.nan)
-        table = _pairs(str(label), list(n.columns), effects, gap + 1.0, gap)
-        parts.append(table.assign(difference=table["difference"].where(table["se"].notna()), se=np.nan))
-    return _joined(parts)
-
-
 def components(counts: np.ndarray) -> np.ndarray:
     """(m,) which component each column of an (annotators, systems) table of counts belongs to."""
     from scipy.sparse import csr_array
@@ -152,19 +127,12 @@ def components(counts: np.ndarray) -> np.ndarray:
     return connected_components(csr_array(linked.T @ linked), directed=False)[1]
 
 
-def separated(table: pd.DataFrame) -> pd.Series:
-    """(rows,) whether a difference is significant, Bonferroni-adjusted within its label."""
-    pairs = table.groupby("label")["label"].transform("size")
-    limit = stdtrit(table["df"].to_numpy(float), 1 - LEVEL / 2 / pairs.to_numpy(float))
-    return table["difference"].abs() > limit * table["se"]
-
-
 def change(before: pd.DataFrame, after: pd.DataFrame, *, widening: bool = False) -> dict[str, Any]:
     """What becomes of the differences of `before` in `after`, as facts; empty where no difference is known in both.
 
     `moved`: the most that a difference moves, in its standard errors, and `label`, `system`, `system_b`, `was`, `now`
-    of that one; `widened`: the median ratio of standard errors, with `widening`; `separated` pairs before, how many of
-    these are `lost`, and `pairs`. Differences of pairs with a standard error of 0 are left out.
+    of that one; `widened`: the median ratio of widths of intervals, with `widening`. Differences of pairs with a
+    standard error of 0 are left out.
     """
     joined = before.merge(after, on=["label", "system", "system_b"], suffixes=("", "_after"))
     joined = joined[joined["difference_after"].notna() & joined["se"].notna()]
@@ -175,26 +143,15 @@ def change(before: pd.DataFrame, after: pd.DataFrame, *, widening: bool = False)
     facts = {"moved": float(moved.max()), "label": row["label"], "system": row["system"], "system_b": row["system_b"],
              "was": float(row["difference"]), "now": float(row["difference_after"])}  # fmt: skip
     estimated = joined[joined["se_after"].notna()]
-    if len(estimated):
-        ratio = (estimated["se_after"] * _quantile(estimated["df_after"])) / (
-            estimated["se"] * _quantile(estimated["df"])
+    if widening and len(estimated):
+        now, then = (
+            estimated[f"se{end}"] * stdtrit(np.maximum(estimated[f"df{end}"].to_numpy(float), 1.0), 1 - LEVEL / 2)
+            for end in ("", "_after")
         )
-        facts["widened"] = float(ratio.median()) if widening else None
-        was = separated(estimated)
-        now = separated(
-            estimated.assign(
-                difference=estimated["difference_after"], se=estimated["se_after"], df=estimated["df_after"]
-            )
-        )
-        facts |= {"separated": int(was.sum()), "lost": int((was & ~now).sum()), "pairs": len(estimated)}
-    return {k: v for k, v in facts.items() if v is not None}
+        facts["widened"] = float((then / now).median())
+    return facts
 
 
-def _quantile(df: pd.Series) -> np.ndarray:
-    return stdtrit(np.maximum(df.to_numpy(float), 1.0), 1 - LEVEL / 2)
-
-
-def price(facts: Mapping[str, Any], most: float) -> float:
-    """Standard errors that a change is worth: how far a difference moves, how much an interval widens, pairs lost."""
-    lost = facts.get("lost", 0) / max(facts.get("separated", 0), 1)
-    return float(min(max(facts.get("moved", 0.0), facts.get("widened", 1.0) - 1, lost), most))
+def price(facts: Mapping[str, Any]) -> float:
+    """Standard errors that a change is worth: how far a difference moves, or how much an interval widens."""
+    return float(max(facts.get("moved", 0.0), facts.get("widened", 1.0) - 1))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases, plural
 from judgebook.questions.design.analysis import Examined, stored
-from judgebook.questions.design.registry import UNKNOWN, DesignFinding
+from judgebook.questions.design.material import UNKNOWN, DesignFinding
 from judgebook.study.results import Results
 
 if TYPE_CHECKING:

@@ -1,25 +1,97 @@
-"""What the checks look at: a study's frames, and each evaluation (corpus, group, method) with what many checks need."""
+"""What a check of the design is, and what checks look at: a study's frames, and each evaluation (corpus, group, method)
+with what many checks need. Each check registers next to its definition."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from judgebook.annotations.summary import evaluated
+from judgebook.errors import JudgebookError
 from judgebook.questions.design import changes
-from judgebook.questions.design.registry import NotCheckableError
 from judgebook.sources import sampling
 from judgebook.study.labels import Label
 from judgebook.study.schema import Annotations, Dialogues
 
+#: what a check yields: the price and the facts of each finding
+PricedFacts: TypeAlias = Iterator[tuple[float, dict[str, Any]]]
+Run = TypeVar("Run", bound=Callable[..., PricedFacts])
+#: the answers of the first page (`summary.findings.QUESTIONS`)
+ANSWERS = ("order", "labels", "judges", "sample", "cost", "next")
+#: price of a design that cannot answer: more than any shift that could be worked out
+UNKNOWN = 10.0
+#: a check may raise a false alarm in this share of clean studies; with thirty checks, about 3% for all of them
+ALPHA = 0.001
 #: columns that frames made by hand may lack
 _OPTIONAL = ("work_unit", "seconds", "completed_at", "context", "session", "dialogue_b", "system_b", "first_shown")
 _ABSENT = ["corpus", "method", "label", "system", "system_b"]
 _FIXED = {"corpus": "main", "group": "all", "annotator_known": True, "annotator_kind": "human", "turn": pd.NA}
+
+
+class NotCheckableError(JudgebookError):
+    """Raised by a check that the data do not allow: the reason, a sentence."""
+
+
+@dataclass(frozen=True)
+class DesignFinding:
+    """Something in the design that changes what can be concluded.
+
+    price : standard errors by which a conclusion moves, or its interval widens, when the finding is acted on; `UNKNOWN`
+    where the design cannot answer at all. facts : what its sentences say, by name: numbers, texts, lists of texts;
+    those with `system` in their name are ids of systems. touches : of ANSWERS. place : corpus, group, method, if known.
+    """
+
+    code: str
+    price: float
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    touches: tuple[str, ...] = ()
+    place: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Unchecked:
+    """A check that could not be made."""
+
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class DesignCheck:
+    """run : looks at a `material.Evaluation`, or (`whole`) at the `material.StudyFrames`; yields (price, facts).
+
+    It raises NotCheckableError where the data do not have what it takes.
+    """
+
+    code: str
+    touches: tuple[str, ...]
+    run: Callable[[Any], PricedFacts]
+    whole: bool
+
+    @property
+    def looks_for(self) -> str:
+        """What it finds, for tables: the first line of the function's docstring, without its full stop."""
+        return (self.run.__doc__ or self.code).splitlines()[0].rstrip(".")
+
+
+CHECKS: dict[str, DesignCheck] = {}
+
+
+def check(code: str, *touches: str, whole: bool = False) -> Callable[[Run], Run]:
+    """Register the decorated function under `code`. touches : answers that its findings concern."""
+
+    def add(function: Run) -> Run:
+        if code in CHECKS or not set(touches) <= set(ANSWERS):
+            raise ValueError(f"check {code!r}: expected a new code and answers of {ANSWERS}, found {touches}")
+        CHECKS[code] = DesignCheck(code, touches, function, whole)
+        return function
+
+    return add
 
 
 @dataclass(frozen=True)
@@ -78,6 +150,12 @@ class Evaluation:
         if gone is not None:
             rated, votes = rated[~gone.reindex(rated.index)], votes[~gone.reindex(votes.index)]
         return pd.concat([changes.of_means(rated), changes.of_votes(votes)], ignore_index=True)
+
+    def left_out(self, gone: pd.Series, least: float, facts: Mapping[str, Any]) -> tuple[float, dict[str, Any]]:
+        """A finding on judgements (`gone`) that should perhaps be left out, with what that changes. least : its price,
+        at least."""
+        after = changes.change(self.table, self.without(gone), widening=True)
+        return max(changes.price(after), least), dict(facts) | after
 
     def need_systems(self) -> None:
         if len(self.systems) < 2:

@@ -1,4 +1,5 @@
-"""In which order things were judged: positions of compared responses, dialogues of a session, and time."""
+"""Comparisons and their order: positions of responses, time, pairs of systems that were never compared, and preferences
+that go round in circles."""
 
 from __future__ import annotations
 
@@ -6,23 +7,26 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import bdtr, bdtrc, ndtr, ndtri, stdtr
+from scipy.special import bdtr, bdtrc, ndtri, stdtr
 
 from judgebook.questions.design import changes
-from judgebook.questions.design.material import Evaluation
-from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, PricedFacts, check
+from judgebook.questions.design.material import ALPHA, UNKNOWN, Evaluation, NotCheckableError, PricedFacts, check
 from judgebook.study.schema import Annotations
 
-#: effects of position below this share of choices, or this many standard deviations of scores, change little
+#: effects of position below this share of choices, and of time below these standard deviations, change little
 CHOICES, SCORES = 0.05, 0.2
 #: a system that is shown first in more than this share of its comparisons (or less than the rest) has its own position
 OWN_POSITION = 0.8
-#: share of the variance of time that systems explain, from which one cannot be distinguished from the other
-TIME = 0.3
 #: probability that a judgement of a system is later than one of the others, from which it was judged after them
 APART = 0.95
 _FEW = 10
-_POSITION = "It is not recorded which response or dialogue was judged first."
+_POSITION = "It is not recorded which response was shown first."
+#: fewer pairs without a comparison are bridged by the others
+UNCOMPARED = 0.2
+#: level of the test of circles, over all triples of systems: each of the three preferences must be significant
+CYCLES = 0.01
+#: clusters of votes below which a pair has no standard error
+_CLUSTERS = 5
 
 
 def _first(part: Evaluation) -> pd.DataFrame:
@@ -31,34 +35,12 @@ def _first(part: Evaluation) -> pd.DataFrame:
     return votes.assign(first=np.where(votes["first_shown"] == "left", 1, -1))
 
 
-def _in_sessions(part: Evaluation) -> pd.DataFrame:
-    """Means of dialogues, in standard deviations of the label and less the mean of the system, with their order."""
-    if "order_shown" not in part.dialogues or part.rated.empty:
-        return pd.DataFrame()
-    order = part.dialogues.dropna(subset="order_shown").groupby("dialogue")["order_shown"].first().astype(float)
-    units = part.rated.groupby(["label", "system", "dialogue"])["score"].mean().reset_index()
-    units["order"] = units["dialogue"].map(order)
-    units = units.dropna(subset="order")
-    if units["order"].nunique() < 2:
-        return pd.DataFrame()
-    rest = units["score"] - units.groupby(["label", "system"])["score"].transform("mean")
-    spread = rest.groupby(units["label"]).transform("std")
-    return units.assign(rest=rest / spread).replace([np.inf, -np.inf], np.nan).dropna(subset="rest")
-
-
 @check("order_effect", "order", "sample")
 def effect(part: Evaluation) -> PricedFacts:
-    """Positions or orders that draw better judgements."""
-    votes, units = _first(part), _in_sessions(part)
-    if votes.empty and units.empty:
+    """Positions that draw better judgements."""
+    votes = _first(part)
+    if votes.empty:
         raise NotCheckableError(_POSITION)
-    if len(votes):
-        yield from _of_position(part, votes)
-    if len(units):
-        yield from _of_order(units)
-
-
-def _of_position(part: Evaluation, votes: Annotations) -> PricedFacts:
     won = np.sign(votes["score"]) * votes["first"]
     decided = votes.assign(won=won)[won != 0]
     # where nobody prefers a position, choices on different pairs are independent, whoever made them
@@ -74,24 +56,8 @@ def _of_position(part: Evaluation, votes: Annotations) -> PricedFacts:
         return
     of_label = part.table.loc[part.table["label"].isin(votes["label"])]
     after = changes.change(of_label, changes.of_votes(votes, shift=votes["first"].to_numpy(float)))
-    facts = {"kind": "position", "share": float(share), "n": n, "first": float((votes["first"] > 0).mean()), **after}
-    yield max(changes.price(after, UNKNOWN), 4 * abs(share - 0.5) ** 2, 0.1), facts
-
-
-def _of_order(units: pd.DataFrame) -> PricedFacts:
-    later = units["order"] > units["order"].min()
-    by = units.assign(later=later).groupby(["dialogue", "later"])["rest"].mean().reset_index()
-    one, other = by.loc[by["later"], "rest"], by.loc[~by["later"], "rest"]
-    if min(len(one), len(other)) < _FEW:
-        return
-    gap = float(one.mean() - other.mean())
-    error = np.sqrt(one.var() / len(one) + other.var() / len(other))
-    if abs(gap) < SCORES or 2 * ndtr(-abs(gap) / error) > ALPHA:
-        return
-    systems = units.assign(later=later).drop_duplicates("dialogue").groupby("system")["later"].mean()
-    # only what systems differ in their order moves their difference
-    moved = abs(gap) * float(systems.max() - systems.min()) / float(error)
-    yield max(min(moved, UNKNOWN), 0.1), {"kind": "order", "gap": gap, "n": len(by), "moved": moved}
+    facts = {"share": float(share), "n": n, **after}
+    yield max(changes.price(after), 4 * abs(share - 0.5) ** 2, 0.1), facts
 
 
 @check("order_is_system", "order")
@@ -99,21 +65,10 @@ def coincides(part: Evaluation) -> PricedFacts:
     """A system that is nearly always shown first, or second."""
     part.need_systems()
     votes = _first(part)
-    if len(votes):
-        left = votes[["system", "first"]]
-        right = votes[["system_b", "first"]].set_axis(["system", "first"], axis=1)
-        firsts = pd.concat([left, right.assign(first=-right["first"])])
-        unit = "shown first"
-    else:
-        order = part.dialogues
-        if "order_shown" not in order or order["order_shown"].isna().all():
-            raise NotCheckableError(_POSITION)
-        judged = order[order["dialogue"].isin(part.units["dialogue"])].dropna(subset="order_shown")
-        judged = judged.drop_duplicates("dialogue")
-        if judged["order_shown"].nunique() < 2:
-            raise NotCheckableError(_POSITION)
-        firsts = judged.assign(first=np.where(judged["order_shown"] == judged["order_shown"].min(), 1, -1))
-        unit = "talked to first"
+    if votes.empty:
+        raise NotCheckableError(_POSITION)
+    left, right = votes[["system", "first"]], votes[["system_b", "first"]].set_axis(["system", "first"], axis=1)
+    firsts = pd.concat([left, right.assign(first=-right["first"])])
     by = firsts.groupby("system")["first"].agg(["mean", "size"])
     by, overall = by[by["size"] >= _FEW], float((firsts["first"] > 0).mean())
     share = (1 + by["mean"]) / 2
@@ -124,8 +79,8 @@ def coincides(part: Evaluation) -> PricedFacts:
     if not len(out):
         return
     worst = off[out].idxmax()
-    facts = {"kind": unit, "system": str(worst), "share": float(share[worst]), "n": int(by.loc[worst, "size"])}
-    yield UNKNOWN * min(2 * float(off[worst]), 1.0), facts | {"cases": len(out), "overall": overall}
+    facts = {"system": str(worst), "share": float(share[worst]), "n": int(by.loc[worst, "size"]), "cases": len(out)}
+    yield UNKNOWN * min(2 * float(off[worst]), 1.0), facts
 
 
 @check("drift", "order", "judges")
@@ -139,17 +94,12 @@ def drift(part: Evaluation) -> PricedFacts:
     units = units.agg(score=("score", "mean"), time=("completed_at", "min")).reset_index()
     units["time"] = units["time"].rank() / len(units)
     whole = units.drop_duplicates(["annotator", "dialogue"])
-    between = whole.groupby("system")["time"].transform("mean")
-    spread = float(whole["time"].var(ddof=0))
-    explained = float(between.var(ddof=0)) / spread if spread > 0 else 0.0
     slope, z, moved = _trend(units)
     apart = _apart(whole)
     trend = abs(z) > -ndtri(ALPHA / 2) and abs(slope) >= SCORES
-    facts = {"explained": explained, "slope": slope, "trend": bool(trend), "moved": moved, **apart}
-    if explained >= 0.8 or apart:
+    facts = {"slope": slope, "trend": bool(trend), "moved": moved, **apart}
+    if apart:
         yield (UNKNOWN if trend else 2.0), facts
-    elif explained >= TIME and trend:
-        yield max(moved, 0.5), facts
     elif trend and abs(slope) >= 2.5 * SCORES:
         yield max(moved, 0.2), facts
 
@@ -190,3 +140,90 @@ def _trend(units: pd.DataFrame) -> tuple[float, float, float]:
     n = units.drop_duplicates("dialogue").groupby("system").size()
     gap = float(mean.max() - mean.min())
     return slope, slope / error if error > 0 else 0.0, abs(slope) * gap / float(np.sqrt(2 / n.median()))
+
+
+def _need(part: Evaluation) -> pd.DataFrame:
+    if part.votes.empty:
+        raise NotCheckableError("No two systems were compared directly.")
+    if len(part.systems) < 3:
+        raise NotCheckableError("There are only two systems.")
+    return part.votes
+
+
+@check("uncompared_pairs", "order", "sample")
+def uncompared(part: Evaluation) -> PricedFacts:
+    """Pairs of systems that nobody compared."""
+    votes = _need(part)
+    systems = part.systems
+    place = {s: i for i, s in enumerate(systems)}
+    n = np.zeros((len(systems), len(systems)))
+    np.add.at(n, (votes["system"].map(place), votes["system_b"].map(place)), 1)
+    n += n.T
+    a, b = np.triu_indices(len(systems), 1)
+    never = n[a, b] == 0
+    group = changes.components(np.vstack([n, np.eye(len(systems))]))
+    if not never.any() or (never.mean() < UNCOMPARED and len(set(group)) == 1):
+        return
+    worst = int(np.argmax(never & (group[a] != group[b]) if len(set(group)) > 1 else never))
+    facts: dict[str, Any] = {"n": int(never.sum()), "pairs": len(a), "components": len(set(group))}
+    facts |= {"system": systems[a[worst]], "system_b": systems[b[worst]]}
+    yield UNKNOWN if facts["components"] > 1 else float(never.mean()), facts
+
+
+@check("cycles", "order")
+def cycles(part: Evaluation) -> PricedFacts:
+    """A beats B, B beats C, and C beats A, all three beyond chance."""
+    votes = _need(part)
+    systems = part.systems
+    worst: tuple[float, dict[str, Any]] | None = None
+    for label, rows in votes.groupby("label"):
+        mean, t, df = _preferences(rows, systems, part)
+        k = len(systems)
+        tests = k * (k - 1) * (k - 2) / 3
+        with np.errstate(invalid="ignore"):
+            p = np.nan_to_num(stdtr(np.maximum(df, 1), -t), nan=1.0)
+        # all three must hold, so that the largest p-value is that of the circle (intersection-union test)
+        largest = np.maximum(np.maximum(p[:, :, None], p[None, :, :]), p.T[:, None, :])
+        i, j, m = np.unravel_index(np.argmin(largest), largest.shape)
+        if largest[i, j, m] * tests >= CYCLES:
+            continue
+        facts = {"systems": [systems[i], systems[j], systems[m]], "label": label}
+        facts["shares"] = [float((1 + mean[x, y]) / 2) for x, y in ((i, j), (j, m), (m, i))]
+        facts["n"] = int((largest * tests < CYCLES).sum() // 3)
+        price = float(min(t[i, j], t[j, m], t[m, i]))
+        if worst is None or price > worst[0]:
+            worst = price, facts
+    if worst:
+        yield worst
+
+
+def _preferences(rows: Annotations, systems: list[str], part: Evaluation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(m, m) mean score of a system (row) against another, its t value and degrees of freedom; NaN with few clusters.
+
+    Votes of one annotator or on one context are not independent: the larger standard error counts.
+    """
+    place = {s: i for i, s in enumerate(systems)}
+    m = len(systems)
+    mean, t, df = (np.full((m, m), np.nan) for _ in range(3))
+    kinds: list[str | None] = [
+        c for c in ("context", "annotator") if rows[c].notna().all() and (c == "context" or part.known)
+    ]
+    turned = rows["system"] > rows["system_b"]
+    low, high = rows["system"].where(~turned, rows["system_b"]), rows["system_b"].where(~turned, rows["system"])
+    score = rows["score"].clip(-1, 1).where(~turned, -rows["score"].clip(-1, 1))
+    for (one, other), scores in score.groupby([low, high]):
+        average, errors = float(scores.mean()), []
+        for kind in kinds or [None]:
+            codes = rows.loc[scores.index, kind] if kind else pd.Series(range(len(scores)), scores.index)
+            sums = (scores - average).groupby(codes).sum()
+            c = len(sums)
+            if c >= _CLUSTERS:
+                errors.append((float(np.sqrt((sums**2).sum() * c / (c - 1))) / len(scores), c - 1))
+        if not errors:
+            continue
+        se, free = max(errors)
+        se = max(se, np.sqrt(0.05 / len(scores)))  # a unanimous pair is not certain
+        i, j = place[one], place[other]
+        mean[i, j], mean[j, i], t[i, j], t[j, i] = average, -average, average / se, -average / se
+        df[i, j] = df[j, i] = free
+    return mean, t, df

@@ -3,8 +3,7 @@
 A conclusion is a pair of systems that differ significantly on a label in the primary analysis: Student's t over
 sessions, all dialogues, adjusted by Holm within the label. Each is looked at under every combination of choices that an
 analyst might reasonably make (`specifications`) and in the other runs with the same systems, without each person and
-each session, and by how few dialogues or people must be left out to turn it (`drop_few`). For the system with the
-highest mean over labels, only the choices are varied.
+each session, and by how few dialogues must be left out to turn it (`leaving_out`).
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -20,8 +18,7 @@ import pandas as pd
 
 from judgebook.annotations.dialogue_values import one_side
 from judgebook.annotations.summary import in_sessions, main_group, with_means
-from judgebook.questions.fragility import drop_few
-from judgebook.questions.fragility.leaving_out import KEPT, NOTHING_LEFT, STURDY_DIALOGUES, with_less_data
+from judgebook.questions.fragility.leaving_out import KEPT, NOTHING_LEFT, STURDY_DIALOGUES, holm_level, with_less_data
 from judgebook.questions.fragility.question import Fragility
 from judgebook.questions.fragility.specifications import ALPHA, CHOICES, KEYS, MethodData, curve
 from judgebook.questions.quality_control.question import QualityControl
@@ -42,13 +39,11 @@ DIALOGUES, PERSON, SESSION, CONTEXT = "dialogues", "a person", "a session", "a c
 
 @dataclass(frozen=True)
 class GroupData:
-    """One corpus and group: its annotations by method. labels : direction by (method, label). blocks : what sessions
-    are, `session` or `context`."""
+    """One corpus and group: its annotations by method. blocks : what sessions are, `session` or `context`."""
 
     corpus: str
     group: str
     methods: list[MethodData]
-    directions: dict[tuple[str, str], int]
     blocks: str = "session"
 
 
@@ -62,7 +57,6 @@ def parts(
     pick_seed: int,
 ) -> Iterator[GroupData]:
     """Each corpus with its main group. annotations : of the evaluation itself, by people."""
-    directions = {(x.method, x.id): x.direction for x in labels}
     for corpus, of_corpus in annotations.groupby("corpus", sort=False):
         group = main_group(of_corpus)
         rows, blocks = in_sessions(with_means(of_corpus[of_corpus["group"] == group], labels))
@@ -79,7 +73,7 @@ def parts(
                 continue
             masks = {value: mask[of_corpus.index.get_indexer(of_method.index)] for value, mask in selections.items()}
             methods.append(MethodData(of_method, method, list(systems), distinct(masks), pick_seed))
-        yield GroupData(str(corpus), str(group), methods, directions, blocks)
+        yield GroupData(str(corpus), str(group), methods, blocks)
 
 
 def _thresholds(options: QualityControl) -> dict[str, QualityControl]:
@@ -109,9 +103,8 @@ def analyse(evaluations: Sequence[GroupData], options: Fragility) -> Results:
     """All results of notebook 16.
 
     `conclusions_found` (how many there are by method; all else is about those `examined`), `conclusion`,
-    `specification`, `specification_share`, `choice_effect`, `without_person`, `people_tried` (how many of the
-    annotators of a method were left out in turn), `without_session`, `drop_few`, `sturdy`, `hangs_on`, and
-    `first_system` (the share of specifications in which each system is first).
+    `specification`, `specification_share`, `choice_effect`, `without_person`, `without_session`, `drop_few`, `sturdy`
+    and `hangs_on`.
     """
     rows: list[dict[str, Any]] = []
     frames: list[pd.DataFrame] = []
@@ -119,42 +112,38 @@ def analyse(evaluations: Sequence[GroupData], options: Fragility) -> Results:
     for i, part in enumerate(evaluations):
         head = {"corpus": part.corpus, "group": part.group}
         for data in part.methods:
-            specifications_of = curves[i][data.method]
-            if specifications_of.empty:
+            every = curves[i][data.method]
+            if every.empty:
                 continue
-            level = METHODS[data.method].unit
-            significant = conclusions(specifications_of[specifications_of["spec"] == 0], len(specifications_of))
+            primary, level = every[every["spec"] == 0], METHODS[data.method].unit
+            significant = primary[primary["p_adjusted"] < ALPHA].sort_values("p_value", kind="stable")
             if significant.empty:
                 continue
             what = {"statistic": "conclusions_found", "method": data.method, "level": level}
             rows.append(head | what | {"estimate": float(len(significant))})
             chosen = examined(significant, options.most)
-            every = specifications_of.assign(**{DATA: part.corpus})
+            every = every.assign(**{DATA: part.corpus})
             others = [
                 curves[k][data.method].assign(**{DATA: other.corpus})
                 for k, other in enumerate(evaluations)
                 if k != i and other.group == part.group and len(curves[k].get(data.method, ()))
             ]
-            every = _of_chosen(pd.concat([every, *others], ignore_index=True), chosen)
+            every = pd.concat([every, *others], ignore_index=True)
+            about = pd.MultiIndex.from_frame(every[KEYS]).isin(pd.MultiIndex.from_frame(chosen[KEYS]))
+            every = every[about & every["p_adjusted"].notna()]  # in which a test is possible
             frames += [f.assign(**head, level=level) for f in _curves(every, chosen)]
-            levels = holm_levels(specifications_of[specifications_of["spec"] == 0], chosen)
+            levels = holm_levels(primary, chosen)
             left = with_less_data(data, chosen, levels, options.people, part.blocks)
             rows += [head | {"level": level} | row for row in chain(_of_choices(every, chosen), left)]
-        rows += [head | row for row in first_systems(curves[i], part.directions)]
     results = collect(*frames, rows)
     return collect(results, sturdy(results))
-
-
-def conclusions(primary: pd.DataFrame, most: int) -> pd.DataFrame:
-    """The significant pairs of the primary analysis, at most so many, those with the smallest p-values."""
-    return primary[primary["p_adjusted"] < ALPHA].nsmallest(most, "p_value", keep="first")
 
 
 def examined(significant: pd.DataFrame, most: int) -> pd.DataFrame:
     """Which conclusions are looked at: all, or of more than `most` half the clearest and half the most doubtful, by
     their adjusted p-values; the clearest alone would all be sturdy.
 
-    significant : from `conclusions`, by p-value.
+    significant : pairs of the primary analysis, by p-value.
     """
     if len(significant) <= most:
         return significant
@@ -165,21 +154,11 @@ def examined(significant: pd.DataFrame, most: int) -> pd.DataFrame:
 
 
 def holm_levels(primary: pd.DataFrame, chosen: pd.DataFrame) -> np.ndarray:
-    """(chosen,) the unadjusted p-value from which a conclusion would no longer be one: `drop_few.holm_level` given the
+    """(chosen,) the unadjusted p-value from which a conclusion would no longer be one: `holm_level` given the
     p-values of the other pairs of its label. primary : all pairs of the primary analysis."""
     tested = primary.dropna(subset="p_value")
     p, label = tested["p_value"], tested["label"]
-    return np.array([drop_few.holm_level(p[label == row.label].drop(row.Index), ALPHA) for row in chosen.itertuples()])
-
-
-def _of_chosen(rows: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
-    """The rows about the conclusions in which a test is possible."""
-    about = _about(rows, chosen)
-    return about[about["p_adjusted"].notna()]
-
-
-def _about(rows: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
-    return rows[pd.MultiIndex.from_frame(rows[KEYS]).isin(pd.MultiIndex.from_frame(chosen[KEYS]))]
+    return np.array([holm_level(p[label == row.label].drop(row.Index), ALPHA) for row in chosen.itertuples()])
 
 
 def _curves(every: pd.DataFrame, chosen: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -213,29 +192,6 @@ def _of_choices(every: pd.DataFrame, chosen: pd.DataFrame) -> Iterator[dict[str,
                 yield key | what | {"estimate": float(under.mean()), "n": len(under)}
 
 
-def first_systems(curves: dict[str, pd.DataFrame], directions: dict[tuple[str, str], int]) -> Iterator[dict[str, Any]]:
-    """The share of specifications in which each system has the highest mean over labels, by method; not of comparisons
-    in which some pairs of systems did not meet.
-
-    A system's mean is that of its differences from all others, in standard deviations, over labels with a direction.
-    """
-    for method, every in curves.items():
-        if every.empty:
-            continue
-        sign = np.array([directions.get((method, label), 0) for label in every["label"]], dtype=float)
-        rows = every.assign(d=sign * every["estimate"] / every["sd"])[sign != 0].dropna(subset="d")
-        met = rows.loc[rows["spec"] == 0, ["system", "system_b"]]
-        if len(met.drop_duplicates()) < comb(len({*met["system"], *met["system_b"]}), 2) or met.empty:
-            continue
-        turned = rows[["spec", "system_b", "d"]].set_axis(["spec", "system", "d"], axis=1).eval("d = -d")
-        either_side = pd.concat([rows[["spec", "system", "d"]], turned])
-        means = either_side.groupby(["spec", "system"])["d"].mean().unstack()  # noqa: PD010
-        first = means.idxmax(axis=1)
-        for system, share in first.value_counts(normalize=True).items():
-            row = {"statistic": "first_system", "method": method, "level": "system", "system": system}
-            yield row | {"estimate": float(share), "n": len(first)}
-
-
 def sturdy(results: Results) -> Iterator[dict[str, Any]]:
     """1 for each conclusion that is sturdy (STURDY_SHARE, STURDY_DIALOGUES), else 0, and what it hangs on (`hangs_on`:
     a choice, DIALOGUES, PERSON, SESSION or CONTEXT): one row `hangs_on` for each."""
@@ -245,7 +201,7 @@ def sturdy(results: Results) -> Iterator[dict[str, Any]]:
     sign, significance = (
         results.select("specification_share", kept=k).set_index(by)["estimate"] for k in ("sign", "significance")
     )
-    few = results.select("drop_few", dropped="dialogue", turns=drop_few.SIGN).set_index(by)
+    few = results["drop_few"].set_index(by)
     effects = dict(iter(results["choice_effect"].groupby(by, sort=False)))
     lost = {
         what: {tuple(key) for key in rows.loc[rows["verdict"] != KEPT, by].to_numpy()}

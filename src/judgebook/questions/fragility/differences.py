@@ -25,8 +25,6 @@ from judgebook.statistics.clusters import (
     clustered_variances,
     crossed,
     effective_number,
-    heaviest,
-    largest_share,
     pair_df,
 )
 from judgebook.study.labels import METHODS
@@ -149,8 +147,6 @@ def _systems(part: dict[str, np.ndarray], clusters: list[np.ndarray], n_systems:
     means, cov, fewest = clustered_covariance(code, part["score"], weight, clusters)
     sizes = np.bincount(code, weight)
     a, b = np.triu_indices(len(present), 1)
-    share, kind = largest_share(code, weight, clusters)
-    worse = np.where(share[a] >= share[b], a, b)
     return {
         "system": present[a],
         "system_b": present[b],
@@ -160,8 +156,6 @@ def _systems(part: dict[str, np.ndarray], clusters: list[np.ndarray], n_systems:
         "variance": cov.pair_errors() ** 2,
         "n_clusters": np.minimum(fewest[a], fewest[b]),
         "df": pair_df(code, weight, clusters, cov.variances),
-        "share": share[worse],
-        "kind": kind[worse],
     }
 
 
@@ -176,18 +170,15 @@ def _pairs(part: dict[str, np.ndarray], clusters: list[np.ndarray], n_systems: i
     unit = "session" if len(np.unique(part["session"])) < len(np.unique(part["dialogue"])) else "pair"
     weight = part["weight"]
     means, variance, fewest = clustered_variances(code, score, weight, clusters)
-    sizes, (share, kind) = np.bincount(code, weight), largest_share(code, weight, clusters)
     return {
         "system": pairs // n_systems,
         "system_b": pairs % n_systems,
-        "n": np.rint(sizes).astype(int),
+        "n": np.rint(np.bincount(code, weight)).astype(int),
         "unit": np.full(len(pairs), unit),
         "estimate": means,
         "variance": variance,
         "n_clusters": fewest,
         "df": effective_number(code, weight, clusters) - 1,
-        "share": share,
-        "kind": kind,
     }
 
 
@@ -199,13 +190,8 @@ def _rows(estimated: pd.DataFrame, unit: str, confidence: float) -> pd.DataFrame
     t, half = estimated["estimate"] / se, stdtrit(np.maximum(df, LEAST_DF), (1 + confidence) / 2) * se
     kind = np.where(usable, "t", "not_estimable")
     over = estimated["unit"].where(~estimated["people"].astype(bool), estimated["unit"] + " and annotator")
-    kinds = np.where(estimated["kind"] == 1, "annotator", estimated["unit"])
-    why = [
-        heaviest(k, s, "scores of a system") for k, s in zip(kinds[~enough], estimated["share"][~enough], strict=True)
-    ]
-    note = np.full(len(usable), "no spread", dtype=object)
-    note[usable], note[~enough] = None, why
-    return estimated.drop(columns=["variance", "unit", "people", "share", "kind"]).assign(
+    note = np.select([~enough, ~spread], ["too few effective clusters", "no spread"], "").astype(object)
+    return estimated.drop(columns=["variance", "unit", "people"]).assign(
         level="pair" if unit == "pair" else "dialogue",
         se=se,
         ci_low=estimated["estimate"] - half,
@@ -213,5 +199,5 @@ def _rows(estimated: pd.DataFrame, unit: str, confidence: float) -> pd.DataFrame
         ci_kind=kind,
         p_value=2 * stdtr(np.maximum(df, LEAST_DF), -np.abs(t)),
         resample_unit=over,
-        note=note,
+        note=pd.Series(note, estimated.index).replace("", None),
     )

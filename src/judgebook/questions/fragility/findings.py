@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pandas as pd
 
+from judgebook.display.cells import Cell
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
-from judgebook.display.views import Prose
-from judgebook.questions.fragility import drop_few
+from judgebook.display.views import Prose, Table
 from judgebook.questions.fragility.analysis import (
     CONTEXT,
     DATA,
@@ -20,9 +19,11 @@ from judgebook.questions.fragility.analysis import (
     STURDY_SHARE,
 )
 from judgebook.questions.fragility.leaving_out import STURDY_DIALOGUES
-from judgebook.study.results import Results, where
+from judgebook.questions.fragility.specifications import KEYS
+from judgebook.study.results import Results
 
 _PHRASES = Phrases(__package__)
+_BY = ["corpus", *KEYS]
 #: what a conclusion can depend on, for readers
 HANGS_ON = {
     "workers": "quality control of workers",
@@ -40,62 +41,53 @@ HANGS_ON = {
 }
 
 
-def facts(results: Results, **keys: object) -> dict[str, Any]:
-    """How many conclusions there are, how many are sturdy, and what the others depend on.
-
-    keys : of which conclusions, for instance those of a corpus and group.
-
-    Returns `n` and `examined` (looked at: all, or of very many the clearest and the most doubtful), `found` (all),
-    `sturdy`, `hangs` (what, in how many conclusions, the commonest first),
-    `n_specs` (most combinations that any was tested under), `open` (the choices, as HANGS_ON), `same_sign` (conclusions
-    that keep their sign in all combinations), `least` (the smallest share of dialogues that reverses a sign, None where
-    half of them do not), `tried` (how many annotators were left out in turn, and of how many, where most were there;
-    None if nobody was), `untried` (whether for some methods nobody was), `unit` (sessions, contexts or both, one of
-    which was left out in turn).
-    """
-    verdicts = where(results["sturdy"], **keys)
-    notes = where(results["hangs_on"], **keys)["reason"].value_counts(sort=False).sort_values(ascending=False)
-    open_ = set(where(results["choice_effect"], **keys)["choice"])
-    share = where(results["specification_share"], **keys)
-    sign = share[share["kept"] == "sign"]
-    few = results.select("drop_few", dropped="dialogue", turns=drop_few.SIGN, **keys)
-    least = (few["estimate"] / few["n"]).min()
-    people = where(results["people_tried"], **keys)
-    some = people[people["estimate"] > 0].sort_values("n_annotators")
-    return {
-        "n": len(verdicts),
-        "examined": len(verdicts),
-        "found": int(where(results["conclusions_found"], **keys)["estimate"].sum()),
-        "sturdy": int(verdicts["estimate"].sum()),
-        "hangs": [(HANGS_ON[what], int(n)) for what, n in notes.items()],
+def findings(results: Results) -> Iterator[Prose]:
+    """How many conclusions are sturdy, and what the others depend on; what sturdy means, and the choices."""
+    verdicts, share = results["sturdy"]["estimate"], results.select("specification_share", kept="sign")
+    notes = results["hangs_on"]["reason"].value_counts(sort=False).sort_values(ascending=False)
+    facts = {"n": len(verdicts), "hangs": [(HANGS_ON[what], int(n)) for what, n in notes.items()]}
+    yield Prose(_PHRASES.say("headline", sturdy=int(verdicts.sum()), **facts))
+    open_ = set(results["choice_effect"]["choice"])
+    facts |= {
+        "found": int(results["conclusions_found"]["estimate"].sum()),
         "n_specs": int(share["n"].max()) if len(share) else 0,
         "open": [HANGS_ON[c] for c in HANGS_ON if c in open_],
-        "same_sign": int((sign["estimate"] == 1).sum()),
-        "least": None if pd.isna(least) else float(least),
-        "tried": (int(some["estimate"].iloc[-1]), int(some["n_annotators"].iloc[-1])) if len(some) else None,
-        "untried": 0 < len(some) < len(people),
-        "unit": " or ".join(sorted(set(where(results["without_session"], **keys)["resample_unit"]), reverse=True)),
+        "tried": results["without_person"]["without"].nunique(),
+        "unit": " or ".join(sorted(set(results["without_session"]["resample_unit"]), reverse=True)),
     }
+    yield Prose(_PHRASES.say("meaning", share=STURDY_SHARE, dialogues=STURDY_DIALOGUES, **facts))
 
 
-def findings(results: Results, names: DisplayNames) -> Iterator[Prose]:
-    """The headline: how many conclusions are sturdy, and what the others depend on; the leading system; what sturdy
-    means, and the choices."""
-    every = facts(results)
-    yield Prose(_PHRASES.say("headline", **{key: every[key] for key in ("n", "sturdy", "hangs")}))
-    first = results["first_system"]
-    several = len(set(first["corpus"])) > 1
-    shown = [
-        {
-            "method": names.name("method", method) + (f" ({names.name('corpus', corpus)})" if several else ""),
-            "systems": [
-                (names.name("system", s), round(share * n))
-                for s, share, n in zip(rows["system"], rows["estimate"], rows["n"], strict=True)
-            ],
-            "n": int(rows["n"].iloc[0]),
-        }
-        for (corpus, method), rows in first.groupby(["corpus", "method"], sort=False)
-    ]
-    yield Prose(_PHRASES.say("first", shown=shown))
-    thresholds = {"share": STURDY_SHARE, "dialogues": STURDY_DIALOGUES}
-    yield Prose(_PHRASES.say("meaning", **{key: v for key, v in every.items() if key != "sturdy"}, **thresholds))
+def conclusions(results: Results, names: DisplayNames) -> Table:
+    """Every conclusion: shares of specifications, how few dialogues or annotators reverse it, the verdict."""
+    rows = results["conclusion"]
+    key = pd.MultiIndex.from_frame(rows[_BY])
+    out = names.pairs(rows[[*_BY, "estimate"]]).rename(columns={"estimate": "Difference"})
+    for keeps, heading in (("sign", "Same sign, %"), ("significance", "Significant, %")):
+        share = results.select("specification_share", kept=keeps).set_index(_BY)["estimate"]
+        out[heading] = 100 * share.reindex(key).to_numpy()
+    few = results["drop_few"].set_index(_BY).reindex(key)
+    out["Dialogues to reverse it"] = [_of(n, total) for n, total in zip(few["estimate"], few["n"], strict=True)]
+    verdict = results["sturdy"].set_index(_BY)["estimate"]
+    reasons = results["hangs_on"].groupby(_BY)["reason"].agg(list).reindex(key)
+    out["Sturdy?"] = ["yes" if v else "no" for v in verdict.reindex(key)]
+    out["Depends on"] = ["; ".join(HANGS_ON[r] for r in each) if isinstance(each, list) else "–" for each in reasons]
+    if len(set(out["corpus"])) == 1:
+        out = out.drop(columns="corpus")
+    caption = (
+        "Conclusions of the primary analysis: pairs of systems that differ significantly on a label. Shares are of"
+        " combinations of choices under which the difference has the same sign, and is also significant; combinations"
+        " in which no test is possible are left out. To reverse it: the smallest number of dialogues that must be left"
+        " out for the sign to change."
+    )
+    why = dict.fromkeys(out.columns, "Even leaving out half is not enough, or a system would have no data left.")
+    out = names.named(names.sort(out))
+    out = out.rename(columns={"system_b": "Other system"})
+    out["Other system"] = [names.name("system", s) for s in out["Other system"]]
+    return Table(out, "conclusions", caption, {"Same sign, %": 0, "Significant, %": 0}, why)
+
+
+def _of(n: float, total: float) -> Cell | None:
+    if pd.isna(n):
+        return None
+    return Cell(f"{int(n)} of {int(total)}", {"": n, "of": total})

@@ -1,10 +1,18 @@
-"""What becomes of a conclusion without a few dialogues, without each person, without each session?"""
+"""What becomes of a conclusion without a few dialogues, without each person, without each session?
+
+How few dialogues must be left out for a difference to change its sign is exact: of the better system the dialogues with
+the highest values go first, of the other those with the lowest, and all ways to share the number between the two are
+tried. Of comparisons the largest values go first.
+
+References
+----------
+Broderick, Giordano and Meager 2020, An automatic finite-sample robustness metric: when can dropping a little data make
+a big difference? arXiv:2011.14999.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,56 +21,41 @@ from scipy.special import stdtr
 
 from judgebook.annotations.dialogue_values import dialogue_values
 from judgebook.annotations.scores import known_people
-from judgebook.questions.fragility import drop_few
 from judgebook.questions.fragility.specifications import ALPHA, KEYS, MethodData, without_people
 from judgebook.study.labels import METHODS
 from judgebook.study.results import ResultRows
-from judgebook.study.schema import Annotations
 
 #: a sturdy conclusion keeps its sign unless at least this share of the dialogues is left out
 STURDY_DIALOGUES = 0.05
+#: of dialogues, at most so large a share is left out
+MOST = 0.5
 #: what becomes of a conclusion without a person or session
 KEPT, LOST, TURNED = "kept", "not significant", "turned"
 #: note of a conclusion that is lost because a system has no data without a person, a session or few dialogues
 NOTHING_LEFT = "a system has no data left, or too few for a test"
-#: the conclusion -> sums and numbers of dialogues of each unit: two (units, systems) arrays, or (units, 1) of pairs
+#: the conclusion -> sums and numbers of dialogues of each session: two (sessions, systems) arrays, or (sessions, 1) of
+#: pairs
 _Totals = Callable[[Mapping[str, Any]], tuple[np.ndarray, np.ndarray]]
 
 
 def with_less_data(
     data: MethodData, chosen: ResultRows, levels: np.ndarray, most_people: int, blocks: str
 ) -> Iterator[dict[str, Any]]:
-    """How few dialogues and people turn each conclusion, and what remains without each session and person: rows of
-    `drop_few`, `without_session`, `people_tried` and `without_person`.
+    """How few dialogues turn each conclusion, and what remains without each session and person: rows of `drop_few`,
+    `without_session` and `without_person`.
 
     chosen : the conclusions. levels : from `analysis.holm_levels`. most_people : how many annotators are left out in
     turn. blocks : what sessions are, as in `analysis.GroupData`.
     """
-    rows = data.primary
-    values = dict(iter(dialogue_values(rows).groupby("label", sort=False)))
-    all_known = known_people(rows)
-    labels = chosen["label"].unique()
-    by_session = {label: _by_session(data, values[label]) for label in labels}
-    by_person = {
-        k: _by_person(data, part) for k, part in rows.groupby("label", sort=False) if all_known and k in labels
-    }
+    values = dict(iter(dialogue_values(data.primary).groupby("label", sort=False)))
+    by_session = {label: _by_session(data, values[label]) for label in chosen["label"].unique()}
     for row, level in zip(chosen.to_dict("records"), levels, strict=True):
         key = {k: row[k] for k in KEYS}
-        of_label = values[row["label"]]
-        for of, dropped in _dropped(data, of_label, row, level).items():
-            yield key | {"statistic": "drop_few", "dropped": "dialogue", "turns": of, **_few(dropped)}
+        yield key | {"statistic": "drop_few", **few(data.method, values[row["label"]], row)}
         left = without_session(*by_session[row["label"]](row), row, level)
         yield key | {"statistic": "without_session", "resample_unit": blocks, **left}
-        if all_known:
-            dropped = drop_few.people(*by_person[row["label"]](row))
-            yield key | {"statistic": "drop_few", "dropped": "annotator", "turns": drop_few.SIGN, **_few(dropped)}
-    busiest = rows["annotator"].value_counts().index
-    tried = busiest[:most_people].tolist() if all_known else []
-    row = {"statistic": "people_tried", "method": data.method, "estimate": float(len(tried))}
-    yield row | (
-        {"n_annotators": len(busiest)} if all_known else {"note": "not all annotators are known, or there is one"}
-    )
-    yield from _without_people(data, chosen, tried)
+    if known_people(data.primary):
+        yield from _without_people(data, chosen, data.primary["annotator"].value_counts().index[:most_people].tolist())
 
 
 def _without_people(data: MethodData, chosen: ResultRows, people: list[str]) -> Iterator[dict[str, Any]]:
@@ -92,7 +85,8 @@ def _verdict(left: float, before: float, p: float) -> str:
 def without_session(totals: np.ndarray, counts: np.ndarray, row: Mapping[str, Any], level: float) -> dict[str, Any]:
     """The difference without the session whose removal brings it closest to 0, or farthest beyond it.
 
-    totals, counts : as in `drop_few.people`, a row for each session. Differences are exact. Significance goes by the
+    totals, counts : (sessions, 2) sums and numbers of dialogues of the first and the second system; of comparisons
+    (sessions, 1). Differences are exact. Significance goes by the
     standard error with all sessions and by `level`, the unadjusted p-value from which Holm's adjustment with the
     p-values of the other pairs would not reject. Where a session holds all data of a system, the conclusion is lost
     without it, and there is no difference.
@@ -100,77 +94,101 @@ def without_session(totals: np.ndarray, counts: np.ndarray, row: Mapping[str, An
     left = counts.sum(axis=0) - counts
     if not (left > 1e-9).all():
         return {"verdict": LOST, "estimate": np.nan, "n": len(totals), "note": NOTHING_LEFT}
-    gaps = drop_few.gap((totals.sum(axis=0) - totals).T, left.T)
+    gaps = _gap((totals.sum(axis=0) - totals).T, left.T)
     nearest = float(gaps[np.argmin(np.sign(row["estimate"]) * gaps)])
     p = 2 * float(stdtr(row["df"], -abs(nearest) / row["se"]))
     adjusted = 0.0 if p < level else 1.0
     return {"verdict": _verdict(nearest, row["estimate"], adjusted), "estimate": nearest, "n": len(totals)}
 
 
-def _few(dropped: drop_few.Dropped) -> dict[str, Any]:
-    if dropped.emptied:
-        return {"estimate": np.nan, "n": dropped.n, "note": NOTHING_LEFT}
-    note = None if dropped.needed is not None else "not even half of them"
-    return {"estimate": np.nan if dropped.needed is None else float(dropped.needed), "n": dropped.n, "note": note}
+def holm_level(others: np.ndarray, alpha: float = 0.05) -> float:
+    """The p-value from which Holm's adjustment no longer rejects a hypothesis, given the p-values of the `others`.
 
-
-def _dropped(
-    data: MethodData, of_label: pd.DataFrame, row: Mapping[str, Any], level: float
-) -> dict[str, drop_few.Dropped]:
-    """By what turns: the sign, and the significance, at `level`, of a plain t test of dialogue values where that has
-    any."""
-    if METHODS[data.method].unit == "pair":
-        x, y = _seen_from_first(of_label, row, "value")["value"].to_numpy(float), None
-        out = {drop_few.SIGN: drop_few.sign_of_one(x)}
-    else:
-        x, y = (of_label.loc[of_label["system"] == row[s], "value"].to_numpy(float) for s in ("system", "system_b"))
-        out = {drop_few.SIGN: _unless_emptied(drop_few.sign_of_two(x, y), min(len(x), len(y)))}
-    with suppress(ValueError):  # significant within sessions only, or by other weights
-        out[drop_few.SIGNIFICANCE] = drop_few.significance(x, y, alpha=level)
-    return out
-
-
-def _unless_emptied(dropped: drop_few.Dropped, fewest: int) -> drop_few.Dropped:
-    """Where the smaller system has so few dialogues that all of them can be left out before the sign turns.
-
-    fewest : its dialogues.
+    Holm goes through m p-values in ascending order and stops at the first that reaches alpha / (m - k + 1), k its
+    place: the hypothesis is rejected as long as its p-value is below that of the step at which the others stop.
     """
-    sooner = dropped.needed is None or dropped.needed > fewest
-    return replace(dropped, needed=None, emptied=True) if sooner and fewest < STURDY_DIALOGUES * dropped.n else dropped
+    p = np.sort(np.asarray(others, dtype=float))
+    steps = alpha / np.arange(len(p) + 1, 0, -1)
+    stopped = np.flatnonzero(p >= steps[:-1])
+    return float(steps[stopped[0] if len(stopped) else -1])
 
 
-def _seen_from_first(rows: pd.DataFrame, row: Mapping[str, Any], value: str) -> pd.DataFrame:
+def _gap(total: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """(2, …) or (1, …) sums and numbers: the difference of the two means, or the mean."""
+    means = total / count
+    return means[0] - means[1] if len(means) == 2 else means[0]
+
+
+def few(method: str, values: pd.DataFrame, row: Mapping[str, Any]) -> dict[str, Any]:
+    """The least number of dialogues (pairs) of a conclusion's systems without which its sign turns, and of how many.
+
+    Where the smaller system has so few that all of them can be left out before, nothing is left of it. values : of
+    dialogues, one label.
+    """
+    if METHODS[method].unit == "pair":
+        x = _seen_from_first(values, row)["value"].to_numpy(float)
+        n = fewest = len(x)
+        needed = sign_of_one(x)
+    else:
+        x, y = (values.loc[values["system"] == row[side], "value"].to_numpy(float) for side in ("system", "system_b"))
+        n, fewest, needed = len(x) + len(y), min(len(x), len(y)), sign_of_two(x, y)
+    if fewest < STURDY_DIALOGUES * n and (needed is None or needed > fewest):
+        return {"estimate": np.nan, "n": n, "note": NOTHING_LEFT}
+    return {
+        "estimate": np.nan if needed is None else float(needed),
+        "n": n,
+        "note": "not even half of them" if needed is None else None,
+    }
+
+
+def sign_of_two(a: np.ndarray, b: np.ndarray) -> int | None:
+    """The least number of values whose removal makes mean(a) - mean(b), which is not 0, zero or turns its sign; None
+    where MOST of them do not suffice.
+
+    At least one value of either stays. Exact.
+    """
+    n = len(a) + len(b)
+    first, second = (b, a) if a.mean() < b.mean() else (a, b)
+    # how many of the second go after 0, 1, … of the first: the mean of the rest rises with each
+    after = np.searchsorted(_means_without(np.sort(second)), _means_without(np.sort(first)[::-1]) - 1e-12)
+    removed = np.where(after < len(second), np.arange(len(first)) + after, n + 1).min()
+    return None if removed > MOST * n else int(removed)
+
+
+def _means_without(ordered: np.ndarray) -> np.ndarray:
+    """(n,) means of what is left without the first 0, 1, … n - 1 values."""
+    return np.cumsum(ordered[::-1])[::-1] / np.arange(len(ordered), 0, -1)
+
+
+def sign_of_one(x: np.ndarray) -> int | None:
+    """As `sign_of_two`, for a mean of comparisons or of differences within sessions."""
+    seen = x * np.sign(x.mean())
+    enough = np.flatnonzero(_means_without(np.sort(seen)[::-1]) <= 1e-12)
+    return None if not len(enough) or enough[0] > MOST * len(x) else int(enough[0])
+
+
+def _seen_from_first(values: pd.DataFrame, row: Mapping[str, Any]) -> pd.DataFrame:
     """The comparisons of a conclusion's two systems, with `value` positive where its first system was chosen."""
-    straight = (rows["system"] == row["system"]) & (rows["system_b"] == row["system_b"])
-    turned = (rows["system"] == row["system_b"]) & (rows["system_b"] == row["system"])
-    one_pair = rows[straight | turned]
-    return one_pair.assign(**{value: np.where(straight[one_pair.index], 1, -1) * one_pair[value].astype(float)})
-
-
-def _by_person(data: MethodData, rows: Annotations) -> _Totals:
-    """Of the dialogues that each annotator judged. rows : of one label."""
-    if METHODS[data.method].unit == "pair":
-        return lambda row: _one_column(_seen_from_first(rows, row, "score"), "annotator", "score")
-    values = rows.groupby(["annotator", "system", "dialogue"], sort=True)["score"].mean().reset_index()
-    return _two_columns(values, "annotator", "score")
+    straight = (values["system"] == row["system"]) & (values["system_b"] == row["system_b"])
+    turned = (values["system"] == row["system_b"]) & (values["system_b"] == row["system"])
+    one_pair = values[straight | turned]
+    return one_pair.assign(value=np.where(straight[one_pair.index], 1, -1) * one_pair["value"].astype(float))
 
 
 def _by_session(data: MethodData, values: pd.DataFrame) -> _Totals:
     """Of the dialogues (pairs) of each session. values : of dialogues, one label."""
     unit = values["dialogue"].astype(str) + "\x1f" + values["dialogue_b"].fillna("").astype(str)
     values = values.assign(session=values["session"].fillna(unit))
-    if METHODS[data.method].unit == "pair":
-        return lambda row: _one_column(_seen_from_first(values, row, "value"), "session", "value")
-    return _two_columns(values, "session", "value")
+
+    def of_pairs(row: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+        by = _seen_from_first(values, row).groupby("session")["value"]
+        return by.sum().to_numpy(float)[:, None], by.size().to_numpy(float)[:, None]
+
+    return of_pairs if METHODS[data.method].unit == "pair" else _of_systems(values)
 
 
-def _one_column(rows: pd.DataFrame, unit: str, value: str) -> tuple[np.ndarray, np.ndarray]:
-    by = rows.groupby(unit)[value]
-    return by.sum().to_numpy(float)[:, None], by.size().to_numpy(float)[:, None]
-
-
-def _two_columns(values: pd.DataFrame, unit: str, value: str) -> _Totals:
-    by = values.groupby([unit, "system"], sort=True)[value]
+def _of_systems(values: pd.DataFrame) -> _Totals:
+    by = values.groupby(["session", "system"], sort=True)["value"]
     whole, sizes = by.sum(), by.size().to_numpy()
     place, system = pd.factorize(whole.index.get_level_values(0))[0], whole.index.get_level_values(1).to_numpy(object)
     sums, n = whole.to_numpy(float), int(place.max(initial=-1)) + 1

@@ -4,38 +4,37 @@ What Finch, Finch and Choi 2024 published is computed in the notebook: for each 
 pairs of systems of the absolute difference of effect sizes, from one annotation per item and group. As we would defend
 it: the same difference compared with its distribution when judgements, or annotators, are permuted; corrected for
 noise; tested for equivalence; and its range when one annotator is left out. This uses all annotations, each item
-counting once; the range over picks of one annotation per item shows what using one would mean.
+counting once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from judgebook.annotations.cells import parts
 from judgebook.annotations.families import adjust_rows
 from judgebook.annotations.picks import picks
 from judgebook.annotations.summary import evaluated, with_means
-from judgebook.questions.groups.alphas import alpha_between, alpha_within
-from judgebook.questions.groups.conclusions import conclusions
+from judgebook.questions.agreement import analysis as agreement
+from judgebook.questions.groups.claims import extremes, robustness
 from judgebook.questions.groups.effects import (
     KEY,
     MANY_PAIRS,
+    MOST_RESAMPLES,
     for_each_label,
     n_pairs,
     without_one_annotator,
 )
-from judgebook.questions.groups.extremes import extremes
-from judgebook.questions.groups.joint_resampling import resampled, resampled_two_way
-from judgebook.questions.groups.many_pairs import many_pairs
+from judgebook.questions.groups.joint_resampling import resampled
 from judgebook.questions.groups.permutation_null import permutation_null
-from judgebook.questions.groups.pick_ranges import effect_ranges
 from judgebook.questions.groups.question import GroupEffects
-from judgebook.questions.groups.robustness import robustness
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import ResultRows, Results, collect
@@ -56,16 +55,12 @@ _QUALIFIED_PRIMARY: tuple[tuple[str, dict[str, str | None], dict[str, str]], ...
     ("group_difference_debiased", {"scale": "root"}, {"ci_low": "debiased_low", "ci_high": "debiased_high"}),
     ("equivalence_margin", {}, {"estimate": "margin", "p_adjusted": "p_margin"}),
     ("group_difference", {"over": "people"}, {"ci_low": "without_low", "ci_high": "without_high"}),
-    ("group_difference", {"over": "picks", "scope": None}, {"ci_low": "picks_low", "ci_high": "picks_high"}),
 )
 #: verdicts on a difference between groups
 DIFFERS, EQUIVALENT, BOTH = "different", "equivalent", "different, within the margin"
 UNDECIDED, UNTESTED = "inconclusive", "no test"
-
-
-def study_pick(annotations: Annotations, seed: int) -> Annotations:
-    """The study's own pick of one annotation per item and group, for the values as published."""
-    return next(picks(annotations, 1, seed))
+#: of two groups on a pair of systems, as columns of `counted`; contrary: opposite, or different in size
+VERDICTS = ["same", "undecided", "contrary"]
 
 
 def analyse(
@@ -76,7 +71,6 @@ def analyse(
     sampling: Sampling,
     pick_seed: int,
     permute_seed: int,
-    keep: Callable[[pd.DataFrame, str], object] = lambda frame, name: None,
 ) -> Results:
     """All results of notebook 08.
 
@@ -86,55 +80,29 @@ def analyse(
         Of `comparable`. Of labels without order only alphas are computed: they have no mean.
     labels : sequence of Label
     options : GroupEffects
-        Margin, and numbers of permutations, picks and resamples.
+        Margin, and numbers of permutations and resamples.
     pick_seed, permute_seed : int
-        Of the pick of one annotation per item; of permutations and of the picks to range over.
-    keep : callable
-        Is given the effects of all pairs of systems where these are very many (`many_pairs`), and a name.
+        Of the pick of one annotation per item, which agreement between groups is about; of permutations.
     """
-    exchanged = partial(permutation_null, seed=permute_seed, n_permutations=options.n_permutations)
-    with_people = replace(sampling, n_resamples=options.people_resamples)
     every, annotations = annotations, with_means(annotations, labels)
-    picked = study_pick(annotations, pick_seed)
+    picked, among = (next(picks(rows, 1, pick_seed)) for rows in (annotations, every))
     people = comparable(annotations[annotations["annotator_known"] & (annotations["annotator_kind"] == "human")])
     many = n_pairs(annotations) > MANY_PAIRS
-    if many:
-        effects = many_pairs(
-            annotations,
-            people,
-            keep,
-            sampling=sampling,
-            margin=options.margin,
-            people_resamples=options.people_resamples,
-        )
-    else:
-        over_sessions = partial(resampled, sampling=sampling, margin=options.margin)
-        effects = collect(
-            for_each_label(over_sessions, annotations, per_item=True),
-            for_each_label(partial(resampled_two_way, sampling=with_people), people, per_item=True),
-        )
-    ranges = partial(effect_ranges, seed=permute_seed, n_picks=options.n_picks)
+    fewer = replace(sampling, n_resamples=min(sampling.n_resamples, MOST_RESAMPLES)) if many else sampling
+    over_sessions = partial(resampled, sampling=fewer, margin=options.margin, of_pairs=not many)
+    exchanged = partial(permutation_null, seed=permute_seed, n_permutations=options.n_permutations)
     results = collect(
-        effects,
+        for_each_label(over_sessions, annotations, per_item=True),
         for_each_label(exchanged, annotations, per_item=True),
         for_each_label(partial(exchanged, exchange="annotator"), annotations, per_item=True),
         for_each_label(without_one_annotator, people, per_item=True),
-        for_each_label(ranges, annotations),
         alpha_within(every, labels, sampling),
-        alpha_between(picked if every is annotations else study_pick(every, pick_seed), labels, sampling),
+        alpha_between(among, labels, sampling),
         robustness(picked, sampling=sampling, objective=options.objective, people_resamples=options.people_resamples),
-        extremes(annotations, labels, sampling=sampling, people_resamples=options.people_resamples),
+        extremes(annotations, labels, sampling=sampling),
         group_counts(every),
     )
-    if not many:
-        results = collect(results, conclusions(results, options.margin))
-    return adjusted(results)
-
-
-def analyse_with_frames(*args: Any, **kwargs: Any) -> tuple[Results, dict[str, pd.DataFrame]]:
-    """Results, and what `keep` of `analyse` is given, by name."""
-    frames: dict[str, pd.DataFrame] = {}
-    return analyse(*args, **kwargs, keep=lambda frame, name: frames.update({name: frame})), frames
+    return adjusted(collect(results, conclusions(results, options.margin)))
 
 
 def adjusted(results: Results) -> Results:
@@ -164,7 +132,7 @@ def differences(results: Results, confidence: float, **variant: str) -> ResultRo
     -------
     DataFrame with PAIR, n, n_annotators, estimate, ci_low, ci_high, null_mean, null_q95, exceeds (whether the tested
     difference exceeds null_q95; missing without a test), p, p_adjusted; for the primary analysis also p_people,
-    debiased, debiased_low, debiased_high, margin, p_margin, without_low, without_high, picks_low, picks_high, verdict.
+    debiased, debiased_low, debiased_high, margin, p_margin, without_low, without_high, verdict.
     """
     chosen: dict[str, str | None] = {"scope": None, "pick": None, **variant}
     primary = chosen["pick"] is None
@@ -225,3 +193,72 @@ def group_counts(annotations: Annotations) -> Iterator[dict[str, Any]]:
                 counts["evaluators_of_method"] = of_method["annotator"].nunique()
             place = {"method": method, "level": METHODS[method].unit}
             yield from (head | place | {"what": what, "estimate": n} for what, n in counts.items())
+
+
+def alpha_within(annotations: Annotations, labels: Sequence[Label], sampling: Sampling) -> Results:
+    """Alpha of the first two annotations per item within each group (Finch et al. 2024, Table 3), where an item was
+    judged twice."""
+    alphas = agreement.alpha_table(annotations, labels, sampling=sampling, first=2, alone=True)["alpha"]
+    return Results(alpha=alphas[alphas["n"] > 0])
+
+
+def alpha_between(picked: Annotations, labels: Sequence[Label], sampling: Sampling) -> Results:
+    """Alpha between each pair of groups, models included, on the items that both judged.
+
+    picked : one annotation per item and group.
+    """
+    parts = []
+    for a, b in combinations(sorted(picked["group"].unique()), 2):
+        of_pair = picked[picked["group"].isin([a, b])]
+        kinds = sorted(of_pair["annotator_kind"].unique())
+        parts.append(agreement.alpha_between(of_pair, labels, a, b, sampling=sampling, kinds=kinds, alone=True))
+    alphas = collect(*parts)["alpha"]
+    return Results(alpha=alphas[alphas["n"] > 0])
+
+
+def conclusions(results: Results, margin: float) -> Iterator[dict[str, Any]]:
+    """Of how many pairs of systems two groups conclude the same: rows of `conclusion_count`, by label and two groups.
+
+    Parameters
+    ----------
+    results : Results
+        With `effect_size` and `effect_difference`.
+    margin : float
+        Differences of effect sizes within it are negligible.
+
+    Returns
+    -------
+    Rows by `of` and `verdict`. *sign*: both groups find the same system better, or opposite ones; undecided where an
+    interval includes 0. *size*: the interval of the difference lies within ±margin (same), excludes 0 and does not
+    (different), or neither (undecided).
+    """
+    sizes, index = results["effect_size"], [*KEY, "level", "effect", "resample"]
+    sizes = sizes.assign(sign=(sizes["ci_low"] > 0).astype(float) - (sizes["ci_high"] < 0))
+    # unstack, because pivot_table leaves out a group whose signs are all missing
+    signs = sizes.set_index([*index, "system", "system_b", "group"])["sign"].unstack("group")  # noqa: PD010
+    for key, part in signs.groupby(level=index, sort=False):
+        for a, b in combinations(part.columns, 2):
+            verdicts = (part[a] * part[b]).dropna().map({1.0: "same", -1.0: "opposite", 0.0: "undecided"})
+            head = dict(zip(index, key, strict=True)) | {"of": "sign", "group": a, "group_b": b}
+            yield from _counted(head, verdicts, "opposite")
+    differences = results["effect_difference"]
+    low, high = differences["ci_low"], differences["ci_high"]
+    same = (low > -margin) & (high < margin)
+    verdict = np.select([same, ~same & ((low > 0) | (high < 0))], ["same", "different"], "undecided")
+    for key, part in parts(differences.assign(verdict=verdict), [*KEY, "level", "group", "group_b"], sort=False):
+        yield from _counted(key | {"of": "size", "margin": margin}, part["verdict"], "different")
+
+
+def _counted(head: dict[str, Any], verdicts: pd.Series, contrary: str) -> Iterator[dict[str, Any]]:
+    for verdict in ("same", contrary, "undecided"):
+        counts = {"estimate": float((verdicts == verdict).sum()), "n": len(verdicts)}
+        yield head | {"statistic": "conclusion_count", "verdict": verdict} | counts
+
+
+def counted(results: Results, of: str) -> pd.DataFrame:
+    """Pairs of systems by what two groups conclude, sign or size, over labels and pairs of groups: a row a method, a
+    column for each of VERDICTS."""
+    rows = results.select("conclusion_count", of=of)
+    rows = rows.replace({"verdict": {"opposite": "contrary", "different": "contrary"}})
+    counts = rows.pivot_table("estimate", "method", "verdict", "sum").reindex(columns=VERDICTS)
+    return counts[counts.sum(axis=1) > 0]

@@ -30,8 +30,8 @@ _COLUMNS = [
 ]  # fmt: skip
 #: numbers that one chunk of effects may hold at once: more do not fit a processor's cache
 CHUNK = 100_000
-#: with more pairs of systems and labels than this, pairs have intervals of their own kind (`many_pairs`), and means
-#: over pairs have at most MOST_RESAMPLES resamples: 59 systems judged on two labels still have 10,000
+#: with more pairs of systems and labels than this, single pairs have no results, and means over pairs have at most
+#: MOST_RESAMPLES resamples: 59 systems judged on two labels still have 10,000
 MANY_PAIRS, MOST_RESAMPLES = 5_000, 500
 
 
@@ -97,21 +97,6 @@ def over_pairs(sums: np.ndarray, effect: str) -> np.ndarray:
         effects = pair_effects(sums[start : start + size], effect)
         out.append(np.concatenate([np.abs(effects).mean(axis=-1), group_differences(effects)], axis=1))
     return np.concatenate(out)
-
-
-def session_annotator(scores: pd.DataFrame) -> pd.Series:
-    """What `split_cells` takes apart: the session and the annotator of each score."""
-    return scores["session"].astype(str) + "\x1f" + scores["annotator"].astype(str)
-
-
-def split_cells(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The sessions of cells (n,) of `session_annotator`, the place of each cell's among them (n,), and the same of
-    annotators."""
-    # a session may be a pair of dialogues, joined the same way
-    ends = [cell.rsplit("\x1f", 1) for cell in cells]
-    sessions, u = np.unique([end[0] for end in ends], return_inverse=True)
-    people, a = np.unique([end[1] for end in ends], return_inverse=True)
-    return sessions, u, people, a
 
 
 @lru_cache(maxsize=8)

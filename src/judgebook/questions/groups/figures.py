@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from math import comb
-from textwrap import fill
-from typing import Any
 
 import matplotlib as mpl
 import pandas as pd
@@ -15,21 +12,16 @@ from matplotlib.axes import Axes
 from judgebook.display import captions
 from judgebook.display.grid_plots import ROW, filled, grid_figure, interval_keys, intervals
 from judgebook.display.many import DRAWN, pages
-from judgebook.display.names import BAD, GOOD, NONE, OPEN, DisplayNames
-from judgebook.display.plots import stacked
-from judgebook.display.style import INK, PAGE, handle, legend_of, subplots
+from judgebook.display.names import BAD, GOOD, OPEN, DisplayNames
+from judgebook.display.style import INK, handle
 from judgebook.display.text import Phrases, percent, span
 from judgebook.display.views import Plot
 from judgebook.questions.groups import analysis
-from judgebook.questions.groups.conclusions import VERDICTS, counted
-from judgebook.questions.groups.many_pairs import MOST_KEPT
-from judgebook.questions.groups.tables import agreement, ordered
+from judgebook.questions.groups.tables import ordered
 from judgebook.study.results import Results
 
 GREY = "#C9C9C9"
 _PHRASES = Phrases(__package__)
-#: of VERDICTS
-_COLORS = (GOOD, NONE, BAD)
 #: verdict on a difference -> colour, marker, words
 _MARKS = {
     analysis.DIFFERS: (BAD, "o", "different (Holm)"),
@@ -113,84 +105,40 @@ def _style(verdict: str) -> dict[str, str]:
 
 def effects(results: Results, names: DisplayNames) -> Iterator[Plot]:
     """Effect sizes of pairs of systems by label and group: figures of each corpus and method."""
-    sizes = names.pairs(results.select("effect_size", resample="session"))
+    sizes = names.pairs(results["effect_size"])
     pairs = list(zip(sizes["system"], sizes["system_b"], strict=True))
     sizes["block"] = [names.pair_name(*pair) for pair in pairs]
     sizes["pair"] = [tuple(names.position("system", s) for s in pair) for pair in pairs]
     sizes["hue"] = [names.name("group", g) for g in sizes["group"]]
     sizes = names.sort(sizes.drop(columns="system").sort_values("pair", kind="stable"))
     for name, part in _by(sizes, names, ["corpus", "method"], "effects"):
-        shown = _most_contested(part)
+        method = part["method"].iloc[0]
         xlabel = " and ".join(f"Cohen's {effect}" for effect in sorted(set(part["effect"])))
+        pairs_of = "pairs of systems on whose effect sizes the groups differ most"
+        shown, pairs_note = _most_contested(part, "block", pairs_of)
+        shown, labels_note = _most_contested(shown, "label", "labels on which they do")
         caption = f"Marks: effect size ({xlabel}) of the difference between two systems, by label and by group of"
         caption += " annotators; above 0 the first system named is rated higher."
-        which = "pairs of systems on whose effect sizes the groups differ most"
-        note = captions.chosen(shown["block"].nunique(), max(_n_pairs(names, part), part["block"].nunique()), which)
-        shown, labels = _most_contested_labels(shown)
-        note = captions.joined(note, labels)
-        caption = captions.joined(caption, captions.intervals(names.ci, "sessions", part["n_clusters"]), note)
-        yield from _by_label(
-            shown, names, name, xlabel, interval_keys(f"{names.ci} over sessions", None, shown), caption
-        )
+        over = captions.intervals(names.ci, "sessions", part["n_clusters"])
+        caption = captions.joined(caption, over, captions.joined(pairs_note, labels_note))
+        keys = interval_keys(f"{names.ci} over sessions", None, shown)
+        shown = shown.assign(panel=[names.name("label", x, method) for x in shown["label"]])
+        order = list(shown.drop_duplicates("block").sort_values("pair", kind="stable")["block"])
+        for suffix, page in pages(filled(shown, order)):
+            fig = grid_figure(
+                page, intervals, names=names, xlabel=xlabel, reference=0, named="no difference", sharex=True, keys=keys
+            )
+            alt = f"{xlabel} by label, {names.name('method', method)}: {page['estimate'].notna().sum()} values with"
+            yield Plot(fig, f"{name}{suffix}", f"{alt} intervals{_spanned(page)}.", caption)
 
 
-def _most_contested(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of many pairs of systems those on which the groups differ most, over all labels."""
-    if rows["block"].nunique() <= DRAWN:
-        return rows
-    spread = rows.groupby(["block", "label"])["estimate"].agg(lambda v: v.max() - v.min())
-    return rows[rows["block"].isin(spread.groupby("block").mean().nlargest(DRAWN).index)]
-
-
-def _n_pairs(names: DisplayNames, part: pd.DataFrame) -> int:
-    """Pairs of systems; where they are very many the results have some of them (`many_pairs`)."""
-    return comb(len(names.titles["system"]), 2) if part["block"].nunique() == MOST_KEPT else 0
-
-
-def _most_contested_labels(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Of many labels those on which the groups differ most, over the pairs shown."""
-    if rows["label"].nunique() <= DRAWN:
+def _most_contested(rows: pd.DataFrame, column: str, which: str) -> tuple[pd.DataFrame, str]:
+    """Of many pairs of systems, or labels, those on which the groups differ most, and what a caption says of them."""
+    if (total := rows[column].nunique()) <= DRAWN:
         return rows, ""
     spread = rows.groupby(["block", "label"])["estimate"].agg(lambda v: v.max() - v.min())
-    most = spread.groupby("label").mean().nlargest(DRAWN).index
-    note = captions.chosen(len(most), rows["label"].nunique(), "labels on which they do")
-    return rows[rows["label"].isin(most)], note
-
-
-def alphas(results: Results, names: DisplayNames) -> Iterator[Plot]:
-    """Alpha within and between groups by label: figures of each corpus and method."""
-    rows = ordered(agreement(results), names)
-    rows = rows.sort_values("place", kind="stable").assign(block=lambda f: f["groups"])
-    rows["hue"] = ["within a group" if not isinstance(b, str) else "between two groups" for b in rows["group_b"]]
-    rows = names.sort(rows.drop(columns="group"))
-    for name, part in _by(rows, names, ["corpus", "method"], "alpha"):
-        over = "pairs of dialogues" if (part["level"] == "pair").all() else "dialogues"
-        key = interval_keys(f"{names.ci} over {over}", None, part)
-        caption = "Marks: Krippendorff's alpha by label, among the annotators of one group and between those of two."
-        caption += f" {captions.intervals(names.ci, over, part['n_clusters'])}"
-        yield from _by_label(part, names, name, "Krippendorff's alpha", key, caption)
-
-
-def _by_label(
-    rows: pd.DataFrame, names: DisplayNames, name: str, xlabel: str, keys: Sequence[Any], caption: str
-) -> Iterator[Plot]:
-    method = rows["method"].iloc[0]
-    rows = rows.assign(panel=[names.name("label", x, method) for x in rows["label"]])
-    places = rows.drop_duplicates("block").sort_values("pair" if "pair" in rows else "place", kind="stable")
-    placed = filled(rows, list(places["block"]))
-    for suffix, page in pages(placed):
-        fig = grid_figure(
-            page,
-            intervals,
-            names=names,
-            xlabel=xlabel,
-            reference=0,
-            named="agreement by chance" if "alpha" in name else "no difference",
-            sharex=True,
-            keys=keys,
-        )
-        alt = f"{xlabel} by label, {names.name('method', method)}: {page['estimate'].notna().sum()} values with"
-        yield Plot(fig, f"{name}{suffix}", f"{alt} intervals{_spanned(page)}.", caption)
+    most = spread.groupby(column).mean().nlargest(DRAWN).index
+    return rows[rows[column].isin(most)], captions.chosen(len(most), total, which)
 
 
 def _by(rows: pd.DataFrame, names: DisplayNames, columns: list[str], stem: str) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -204,31 +152,3 @@ def _by(rows: pd.DataFrame, names: DisplayNames, columns: list[str], stem: str) 
 def _spanned(rows: pd.DataFrame) -> str:
     estimates = rows["estimate"].dropna()
     return f" from {span(estimates)}" if len(estimates) else ", none of them defined"
-
-
-def conclusions(results: Results, names: DisplayNames, margin: float) -> Plot:
-    """Shares of pairs of systems by what two groups conclude, a panel per question."""
-    titles = {"sign": "Direction", "people": "Direction, annotators resampled", "size": f"Size within ±{margin:g}"}
-    parts = {question: ordered(counted(results, question), names) for question in titles}
-    parts = {question: part for question, part in parts.items() if len(part)}
-    height = 0.3 * max(map(len, parts.values())) + 1.1
-    fig, axes = subplots(1, len(parts), width=PAGE, height=height, sharey=True, squeeze=False)
-    for ax, (question, part) in zip(axes[0], parts.items(), strict=True):
-        shares = part[VERDICTS].div(part[VERDICTS].sum(axis=1), axis=0)
-        methods = [names.name("method", m) for m in part["method"]]
-        shares.index = [f"{m}:\n{g}" for m, g in zip(methods, part["groups"], strict=True)]
-        stacked(shares, ax, colors=list(_COLORS), xlabel="")
-        ax.set_xticks([0, 0.5, 1])
-        ax.set_title(fill(titles[question], 22))
-    words = ("same", "inconclusive", "opposite, or different in size")
-    legend_of(fig, [mpl.patches.Patch(color=c, label=w) for c, w in zip(_COLORS, words, strict=True)])
-    fig.supxlabel("Share of pairs of systems, all labels", fontsize=8)
-    sizes = pd.concat([part[VERDICTS].sum(axis=1) for part in parts.values()])
-    caption = (
-        "Bars: pairs of systems on which two groups of annotators reach the same conclusion, opposite ones, or none"
-    )
-    caption += f" ({captions.sample(sizes, 'pairs of systems and labels per bar')}). Direction: both {names.ci}s (over"
-    caption += " sessions, or over sessions and annotators) lie on one side of 0, the same for both groups or opposite"
-    caption += f" ones. Size: the CI of the difference of effect sizes lies within ±{margin:g}, or excludes 0."
-    alt = "Shares of pairs of systems for which two groups reach the same conclusion or not."
-    return Plot(fig, "conclusions", alt, caption)

@@ -12,9 +12,8 @@ from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
 from judgebook.questions.groups import analysis
 from judgebook.questions.groups.analysis import BOTH, DIFFERS
-from judgebook.questions.groups.extremes import DISAGREED
-from judgebook.questions.groups.robustness import OBJECTIVE, SHARED
-from judgebook.questions.groups.tables import method_conclusions, named, ordered
+from judgebook.questions.groups.claims import OBJECTIVE, SHARED
+from judgebook.questions.groups.tables import named, ordered
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results, where
 
@@ -24,17 +23,15 @@ _PHRASES = Phrases(__package__)
 
 
 def findings(results: Results, names: DisplayNames, *, confidence: float) -> Iterator[Prose]:
-    """The headline; what differs; how methods compare."""
+    """The headline, and what differs."""
     rows = ordered(analysis.differences(results, confidence), names)
     few, differ = _few_people(results, names), rows[rows["verdict"].isin([DIFFERS, BOTH])]
-    signs = [shares["sign"] for _, shares in method_conclusions(results, names)]
-    agree = {"same": [s["same"] for s in signs], "contrary": [s["contrary"] for s in signs]}
+    counts = analysis.counted(results, "sign") if len(results["conclusion_count"]) else pd.DataFrame()
+    agree = {v: list(counts[v] / counts.sum(axis=1)) if len(counts) else [] for v in ("same", "contrary")}
     yield Prose(_PHRASES.say("headline", **_headline(rows, len(differ), 1 - confidence), **agree, few=few))
     moved = (rows["without_high"] - rows["without_low"]).dropna()
     range_ = {"median": moved.median(), "most": moved.max()} if len(moved) else None
     yield Prose(_PHRASES.say("details", differ=by_place(differ, rows, names), moved=range_, few=few))
-    tested = rows.dropna(subset="p")
-    yield Prose(_PHRASES.say("by_method", units=list(tested.drop_duplicates("method")["level"])))
 
 
 def _headline(rows: pd.DataFrame, n_differ: int, level: float) -> dict[str, Any]:
@@ -62,8 +59,8 @@ def _few_people(results: Results, names: DisplayNames) -> list[tuple[str, int]]:
 def claims(results: Results, names: DisplayNames, objective: Sequence[str]) -> Iterator[Prose]:
     """A sentence for each of three claims of Finch et al. 2024, section 5, with the interval that decides."""
     yield Prose(_PHRASES.say("by_method_claim", contrasts=_contrasts(results, names, SHARED)))
-    rows = where(results["extreme_share_difference"], label=None, resample="session").dropna(subset="ci_low")
-    disagreed = [_extreme(row, results, names) for row in where(rows, of=DISAGREED).to_dict("records")]
+    rows = results["extreme_share_difference"].dropna(subset="ci_low")
+    disagreed = [_extreme(row, results, names) for row in rows.to_dict("records")]
     yield Prose(_PHRASES.say("extreme_claim", pairs=disagreed))
     titles = dict.fromkeys(label.title for (_, key), label in names.labels.items() if key in objective)
     yield Prose(_PHRASES.say("objective_claim", contrasts=_contrasts(results, names, OBJECTIVE), labels=list(titles)))
@@ -91,9 +88,7 @@ def _excludes_zero(row: Mapping[str, Any]) -> bool:
 
 
 def _extreme(row: Mapping[str, Any], results: Results, names: DisplayNames) -> dict[str, Any]:
-    share = results.select(
-        "extreme_share", of=row["of"], resample="session", method=row["method"], corpus=row["corpus"]
-    )
+    share = results.select("extreme_share", method=row["method"], corpus=row["corpus"])
     share = share.set_index(["group", "group_b"])["estimate"]
     pair = (row["group"], row["group_b"])
     facts = {"groups": [names.name("group", g) for g in pair], "method": names.name("method", row["method"])}

@@ -16,7 +16,7 @@ class GroupEffects(Section):
         0.2, gt=0, le=limits.AMOUNT, description="margin within which differences of effect sizes are negligible"
     )
     n_permutations: int = Field(2000, ge=99, le=1_000_000, description="permutations per test")
-    n_picks: int = Field(1000, ge=100, le=100_000, description="random picks of one annotation per item")
+    n_picks: int = Field(1000, ge=100, le=100_000, description="random picks around printed values")
     people_resamples: int = Field(1000, ge=100, le=100_000, description="resamples that include annotators")
     paper: str | None = Field(None, description="the paper whose printed tables are compared, with its own pick")
     source_order: list[str] = Field(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 
@@ -11,26 +10,23 @@ from judgebook.display import cells, tables
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import percent
 from judgebook.display.views import Prose, Table
-from judgebook.questions.groups.analysis import BOTH, EQUIVALENT, differences
-from judgebook.questions.groups.conclusions import QUESTIONS, VERDICTS, counted
-from judgebook.questions.groups.robustness import OBJECTIVE, OTHER, SHARED
-from judgebook.study.results import Results, where
+from judgebook.questions.groups.analysis import counted, differences
+from judgebook.questions.groups.claims import OBJECTIVE, OTHER, SHARED
+from judgebook.study.results import Results
 
 _SIZES = {"evaluators_of_method": "Evaluators", "evaluated": "Evaluated once or twice"}
 _SIZES |= {"doubly_annotated": "Evaluated twice"}
 _UNDEFINED = "An effect size is undefined for these data."
 ALL_PAIRS = "All pairs of groups"
 _NO_PEOPLE = "Fewer than two annotators in a group, or annotators are positions."
-#: of `robustness.MEASURES`
-_MEASURES = {"difference": "Difference, noise-corrected", "correlation": "Correlation", "same_sign": "Same sign"}
+#: of `claims.MEASURES`
+_MEASURES = {"difference": "Difference, noise-corrected", "correlation": "Correlation"}
 _NO_AGREEMENT = {
     "Difference, noise-corrected, annotators resampled": "Annotators are positions.",
     "Correlation": "Not more variation than noise.",
 }
 _WHY = {
-    **dict.fromkeys(
-        ("Difference", "Expected by chance", "Noise-corrected", "Smallest margin", "Over picks"), _UNDEFINED
-    ),
+    **dict.fromkeys(("Difference", "Expected by chance", "Noise-corrected", "Smallest margin"), _UNDEFINED),
     **dict.fromkeys(("p, annotators (Holm)", "Without one annotator"), _NO_PEOPLE),
 }
 
@@ -72,8 +68,7 @@ def compared(results: Results, names: DisplayNames, confidence: float) -> Table:
     out["p, annotators (Holm)"] = rows["p_people"]
     ends = {"estimate": rows["debiased"], "ci_low": rows["debiased_low"], "ci_high": rows["debiased_high"]}
     out["Noise-corrected"] = tables.intervals(pd.DataFrame(ends)).where(rows["debiased"].notna())
-    for name, heading in (("without", "Without one annotator"), ("picks", "Over picks")):
-        out[heading] = cells.ranges(rows[[f"{name}_low", f"{name}_high"]])
+    out["Without one annotator"] = cells.ranges(rows[["without_low", "without_high"]])
     out["Smallest margin"] = rows["margin"]
     out["Verdict"] = rows["verdict"]
     ci = f"{percent(confidence)} CI over sessions"
@@ -81,61 +76,28 @@ def compared(results: Results, names: DisplayNames, confidence: float) -> Table:
     return Table(out, "differences", caption, {c: 3 for c in out if c.startswith("p")}, _WHY)
 
 
-def sizes(results: Results, names: DisplayNames, *, confidence: float, margin: float) -> Table:
-    """How large the differences between groups are, by method."""
-    rows, out = ordered(differences(results, confidence), names), []
-    for method, part in rows.groupby("method", sort=False):
-        tested = part.dropna(subset="p")
-        row = {"Method": names.name("method", method), "Differences": len(tested)}
-        columns = {"estimate": "Median", "null_mean": "Expected by chance", "debiased": "Noise-corrected"}
-        row |= {heading: tested[column].median() for column, heading in columns.items()}
-        row |= {"Above chance limit": int(tested["exceeds"].sum()), "Expected above": (1 - confidence) * len(tested)}
-        out.append(row | {f"Equivalent within ±{margin:g}": int(part["verdict"].isin([EQUIVALENT, BOTH]).sum())})
-    caption = "Size of the differences between groups by method: medians over labels and pairs of groups, and how many"
-    caption += " differences exceed the 95% chance limit, or are equivalent in every pair of systems."
-    return Table(pd.DataFrame(out), "sizes", caption, {"Expected above": 1}, _WHY)
-
-
-def conclusions(results: Results, names: DisplayNames, margin: float) -> Table:
+def conclusions(results: Results, names: DisplayNames, margin: float) -> Table | Prose:
     """Of how many pairs of systems two groups conclude the same, by method."""
+    if results["conclusion_count"].empty:
+        return Prose("Effect sizes of single pairs of systems are not given: there are none, or too many.")
     headings = {
         ("sign", "same"): "Same system better",
         ("sign", "contrary"): "Opposite systems",
         ("sign", "undecided"): "Not decided",
-        ("people", "same"): "Same, annotators resampled",
         ("size", "same"): f"Effects equivalent within ±{margin:g}",
         ("size", "contrary"): "Effects differ",
-        ("order", "same"): "Same order of estimates",
     }
-    out = []
-    for n, shares in method_conclusions(results, names):
-        row = {"Method": shares["method"], "Pairs of systems": n}
-        row |= {h: shares[question][verdict] for (question, verdict), h in headings.items() if shares[question]}
-        out.append(row)
-    frame = pd.DataFrame(out)
-    frame = frame.assign(**{h: cells.percents(frame[h]) for h in headings.values() if h in frame})
-    caption = (
-        "Do two groups conclude the same of a pair of systems? Shares of pairs of systems, over labels and pairs of"
-    )
-    caption += (
-        " groups. Not decided: at least one group finds no difference. By chance, 5% of effects differ and half of"
-    )
-    caption += " the estimates have the same order."
-    return Table(frame, "verdicts", caption, why={headings["people", "same"]: "Annotators are positions."})
-
-
-def method_conclusions(results: Results, names: DisplayNames) -> list[tuple[int, dict[str, Any]]]:
-    """Of each method, the number of pairs of systems, and its name with the share of each verdict by question."""
-    verdicts = {question: counted(results, question).groupby("method")[VERDICTS].sum() for question in QUESTIONS}
-    shares = {question: counts.div(counts.sum(axis=1), axis=0).dropna() for question, counts in verdicts.items()}
-    return [
-        (
-            int(verdicts["sign"].loc[m].sum()),
-            {"method": names.name("method", m)}
-            | {question: table.loc[m].to_dict() if m in table.index else None for question, table in shares.items()},
-        )
-        for m in sorted(shares["sign"].index, key=lambda m: names.position("method", m))
-    ]
+    counts = {of: counted(results, of) for of in ("sign", "size")}
+    methods = sorted(counts["sign"].index, key=lambda m: names.position("method", m))
+    n = counts["sign"].sum(axis=1).astype(int)
+    out = pd.DataFrame({"Method": [names.name("method", m) for m in methods], "Pairs of systems": n[methods].to_list()})
+    for (of, verdict), heading in headings.items():
+        shares = counts[of][verdict] / counts[of].sum(axis=1)
+        out[heading] = cells.percents(shares.reindex(methods).reset_index(drop=True))
+    caption = "Do two groups conclude the same of a pair of systems? Shares of pairs of systems, over labels and pairs"
+    caption += " of groups. Not decided: at least one group finds no difference. CIs are over sessions: for"
+    caption += " these annotators. By chance, 5% of effects differ."
+    return Table(out, "verdicts", caption)
 
 
 def by_method(results: Results, names: DisplayNames) -> Table:
@@ -186,35 +148,28 @@ def side_title(names: DisplayNames, statistic: str, method: str, labels: str, ag
 
 
 def extremes(results: Results, names: DisplayNames) -> Table:
-    """Shares of scores at an end of the scale by group, on items that both groups rated."""
-    index = ["corpus", "method", "of", "group", "group_b"]
-    shares = {s: where(results[s], label=None) for s in ("extreme_share", "extreme_share_difference")}
-    rows = where(ordered(shares["extreme_share_difference"], names), resample="session").set_index(index)
-    people = where(shares["extreme_share_difference"], resample="session and annotator").set_index(index)
-    share = where(shares["extreme_share"], resample="session").set_index(index)["estimate"]
-    out = rows.index.to_frame(index=False).drop(columns=["group", "group_b"]).rename(columns={"of": "Items"})
-    out["Groups"] = [" − ".join(names.name("group", g) for g in key[3:]) for key in rows.index]
-    out["Number"] = rows["n"].to_numpy()
-    out["First"] = [100 * share[key] for key in rows.index]
-    out["Second"] = [100 * share[(*key[:3], key[4], key[3])] for key in rows.index]
-    for heading, part in (("Difference", rows), ("Difference, annotators resampled", people)):
-        values = 100 * part.reindex(rows.index)[["estimate", "ci_low", "ci_high"]]
-        out[heading] = tables.intervals(values, 0).where(values["estimate"].notna(), None).to_numpy()
-    caption = "Scores at an end of the scale (%), on items that both groups rated and on those on which they disagreed."
-    caption += " Difference: first minus second group, with 95% CI."
-    why = {"Difference, annotators resampled": _NO_PEOPLE}
-    return Table(names.named(out), "extremes", caption, 0, why)
+    """Shares of scores at an end of the scale by group, on items on which two groups disagreed."""
+    rows, index = ordered(results["extreme_share_difference"], names), ["corpus", "method", "group", "group_b"]
+    shares = 100 * results["extreme_share"].set_index(index)["estimate"]
+    pairs = list(zip(rows["group"], rows["group_b"], strict=True))
+    out = names.named(rows[["corpus", "method"]])
+    out["Groups"] = [" − ".join(names.name("group", g) for g in pair) for pair in pairs]
+    out["Number"] = rows["n"]
+    for heading, order in (("First", index), ("Second", [*index[:2], *index[:1:-1]])):
+        out[heading] = shares.reindex(pd.MultiIndex.from_frame(rows[order].set_axis(index, axis=1))).to_numpy()
+    values = 100 * rows[["estimate", "ci_low", "ci_high"]]
+    out["Difference"] = tables.intervals(values, 0).where(values["estimate"].notna(), None)
+    caption = "Scores at an end of the scale (%), on items that both groups rated and on which they disagreed."
+    caption += " Difference: first minus second group, with 95% CI over sessions."
+    return Table(out, "extremes", caption, 0, dict.fromkeys(("First", "Second", "Difference"), "No disagreement."))
 
 
 def alphas(results: Results, names: DisplayNames) -> Table | Prose:
     """Alpha within and between groups."""
-    rows = ordered(agreement(results), names)
+    # the primary analysis, with the interval over dialogues or pairs
+    rows = results.select("alpha", resample=["dialogue", "pair"], scope=None, pick=None)
+    rows = ordered(rows, names)
     if rows.empty:
         return Prose("No item was judged twice, within a group or by two groups.")
     out = named(rows, names).assign(Items=rows["n"].astype("Int64"), Alpha=tables.intervals(rows), Note=rows["note"])
     return Table(out, "alpha", "Krippendorff's alpha within and between groups, with 95% CI over dialogues or pairs.")
-
-
-def agreement(results: Results) -> pd.DataFrame:
-    """The rows of alpha of the primary analysis, with the interval over dialogues or pairs."""
-    return results.select("alpha", resample=["dialogue", "pair"], scope=None, pick=None)

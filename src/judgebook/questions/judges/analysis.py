@@ -1,13 +1,12 @@
 """Can a model judge in place of people? The results of notebook 13.
 
-From the weakest question to the one that matters: Does the judge mark what people mark, and agree with one person as
-another person does (`agreement`)? Would the rates of systems, their differences and their order be the same
+From the weakest question to the one that matters: Does the judge agree with one person as another person does
+(`agreement`)? Would the rates of systems, their differences and their order be the same
 (`replacement`)? Each is compared with what changes when one person replaces another, the least that any replacement can
 be expected to change. The alternative annotator test is in `alternative_annotator`. Whether a judge may stand in is
-decided by a margin; where it may not, it can still save human labels (`assisted`).
+decided by a margin; where it may not, it can still save human labels (`prediction_powered`).
 
-Where no item has two judgements by people, these are taken as gold: `gold`. Whether a judge says the same of a pair
-shown in either order: `both_orders`.
+Where no item has two judgements by people, these are taken as gold. Choices between two responses are in `choices`.
 
 Everything resamples dialogues, as turns of one dialogue are not independent.
 """
@@ -18,14 +17,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from judgebook.questions.judges import choices, gold
-from judgebook.questions.judges.agreement import detection, judge_alpha
+from judgebook.questions.judges import agreement, choices
+from judgebook.questions.judges.agreement import against_gold, judge_alpha
 from judgebook.questions.judges.alternative_annotator import winning_rates
-from judgebook.questions.judges.assisted import assisted
-from judgebook.questions.judges.both_orders import both_orders
-from judgebook.questions.judges.gold import against_gold
-from judgebook.questions.judges.items import LABEL, JudgedItems, judged_items
-from judgebook.questions.judges.replacement import conclusions, decisions, replacement
+from judgebook.questions.judges.items import JudgedItems, judged_items
+from judgebook.questions.judges.prediction_powered import assisted
+from judgebook.questions.judges.replacement import conclusions, decisions, orders, replacement
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import escape
 from judgebook.study.labels import Label
@@ -42,7 +39,6 @@ def analyse(
     cost: float = 0.15,
     min_items: int = 30,
     margin: Mapping[str, float] = MappingProxyType({}),
-    half_width: Mapping[str, float] = MappingProxyType({}),
     order_margin: float | None = None,
 ) -> Results:
     """All results of notebook 13, for every label and judge with items that the judge and people judged.
@@ -56,54 +52,46 @@ def analyse(
         Of the alternative annotator test, see `alternative_annotator.left_out`.
     margin
         See `replacement.decisions`.
-    half_width
-        See `assisted.assisted`.
     order_margin
-        See `both_orders.both_orders`.
+        See `choices.both_orders`.
     """
     labels = list(labels)
     results = collect(row for items in judged_items(annotations, labels) for row in of_items(items, sampling))
-    for statistic in {"positive_agreement", "negative_agreement"} & set(results):
-        rows = results[statistic]  # people compared with each other come once per judge
-        repeated = rows["metric"].isna() & rows.duplicated([*LABEL, "against"])
-        results[statistic] = rows[~repeated]
-    tests = winning_rates(annotations, labels, cost=cost, min_items=min_items)
-    results = collect(
+    return collect(
         results,
         conclusions(results),
         of_choices(annotations, labels, sampling),
-        tests,
-        assisted(annotations, labels, sampling=sampling, half_width=half_width),
-        both_orders(annotations, confidence=sampling.confidence, margin=order_margin),
+        winning_rates(annotations, labels, cost=cost, min_items=min_items),
+        assisted(annotations, labels, sampling=sampling),
+        choices.both_orders(annotations, confidence=sampling.confidence, margin=order_margin),
+        decisions(results, margin),
     )
-    return collect(results, decisions(results, margin))
 
 
 def of_items(items: JudgedItems, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """Rows of one label and judge: `judge_items`, where items were left out because fewer people judged them
-    (`items.judged_items`), detection and alphas, or agreement with the one person, and systems' rates."""
+    (`items.judged_items`), alphas, or agreement with the one person, and systems' rates."""
     if items.share < 1:
         yield items.head | items.sizes | {"statistic": "judge_items", "estimate": items.share}
     if items.human.shape[1] == 1:
-        yield from against_gold(gold.of_items(items), sampling=sampling)
+        yield from against_gold(agreement.of_items(items), sampling=sampling)
     else:
-        yield from detection(items, sampling=sampling)
         yield from judge_alpha(items, sampling=sampling)
     yield from replacement(items, sampling=sampling)
 
 
 def of_choices(annotations: Annotations, labels: Iterable[Label], sampling: Sampling) -> Results:
     """Of choices between two responses: agreement (with gold where each pair has one vote), position bias and the order
-    of systems (`choices`)."""
+    of systems."""
     rows: list[dict[str, Any]] = []
-    orders: list[dict[str, Any]] = []
+    ranked: list[dict[str, Any]] = []
     for pairs in choices.judged_pairs(annotations, labels):
         rows += choices.agreement(pairs, sampling=sampling)
         if pairs.votes.shape[1] == 1:
-            rows += against_gold(gold.of_pairs(pairs), sampling=sampling)
+            rows += against_gold(agreement.of_pairs(pairs), sampling=sampling)
         rows += choices.position_bias(pairs, sampling=sampling)
-        orders += choices.orders(pairs)
-    return collect(rows, orders)
+        ranked += orders(pairs)
+    return collect(rows, ranked)
 
 
 def judge_titles(groups: Mapping[str, Group], annotations: Annotations, titles: dict[str, str]) -> dict[str, str]:

@@ -1,13 +1,18 @@
 """Can a model choose between two responses in place of people?
 
 A pair has any number of votes, and the judge's choice. Does the judge choose as a person does, as often as another
-person (`agreement`)? Does it favour the response that is shown first (`position_bias`)? Do its choices put the systems
-in the order that people's votes do (`orders`)? Prompts are resampled where several pairs share one, otherwise pairs.
+person (`agreement`)? Does it favour the response that is shown first (`position_bias`)? Prompts are resampled where
+several pairs share one, otherwise pairs.
+
+A judge that saw a pair in both orders is its own control (`both_orders`): whatever the responses are worth, they are
+the same twice. That the effect of the order is not significant does not show that there is none: there is none worth
+speaking of if the interval lies within a margin that the study sets (two one-sided tests).
 
 References
 ----------
 Zheng et al. 2023, Judging LLM-as-a-judge with MT-bench and Chatbot Arena, NeurIPS, sections 3.3 and 4.2 (position bias,
-agreement with people).
+consistency under swapped positions, agreement with people). Schuirmann 1987, Journal of Pharmacokinetics and
+Biopharmaceutics 15, 657-680 (two one-sided tests).
 """
 
 from __future__ import annotations
@@ -19,18 +24,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 
 from judgebook.questions.agreement.coincidences import patterns, terms
 from judgebook.questions.judges.items import LABEL, over_clusters
-from judgebook.questions.performance import davidson
-from judgebook.questions.performance.davidson import bradley_terry
-from judgebook.statistics.intervals import Interval, Sampling
+from judgebook.questions.performance.rate_intervals import clustered_wilson, design_effect, rare_bound
+from judgebook.statistics.intervals import MIN_CLUSTERS, Interval, Sampling
 from judgebook.study.labels import Label
 from judgebook.study.schema import Annotations, unordered
 
 #: who is compared with the people of an item
 PAIRS = ("judge", "people", "difference")
 SCORES = (-1.0, 0.0, 1.0)
+#: what a judge does with the two orders of a pair: another choice, of these both times what was shown first or second
+CHANGES = ("any", "first", "second")
+#: clusters with a changed choice, for Student's t of the effect: with fewer the share of changed choices bounds it
+LEAST_CHANGED = 6
 
 
 def choices(annotations: Annotations) -> pd.DataFrame:
@@ -127,30 +136,24 @@ def agreement(pairs: JudgedPairs, *, sampling: Sampling) -> Iterator[dict[str, A
     """How often the judge chooses as a person, and a person as another; Krippendorff's alpha of both.
 
     Yields `choice_agreement` and `judge_alpha` (`pair` of PAIRS; in the latter mean, people and difference, as for
-    ratings) on the pairs with two votes or more, of which each counts once, and `majority_agreement`: the share of
-    pairs with a majority among three votes or more on which the judge chooses as the majority.
+    ratings) on the pairs with two votes or more, of which each counts once.
     """
     n = np.isfinite(pairs.votes).sum(axis=1)
     several = n >= 2
-    if several.any():
-        votes, judge = np.where(several[:, None], pairs.votes, nan), pairs.judge
-        counts = np.stack([(votes == s).sum(axis=1) for s in SCORES], axis=1)
-        with_judge = (votes == judge[:, None]).sum(axis=1) / np.maximum(n, 1)
-        each_other = (counts * (counts - 1)).sum(axis=1) / np.maximum(n * (n - 1), 1)
-        rows = np.column_stack([several, with_judge * several, each_other * several]).astype(float)
-        intervals = pairs.resample(rows, _shares, "choice_agreement", sampling)
-        size = {"n": int(several.sum())}
-        for who, interval in zip(PAIRS, intervals, strict=True):
-            yield pairs.head | size | {"statistic": "choice_agreement", "pair": who} | interval.row()
-        intervals = pairs.resample(*_alphas(votes, judge, n, pairs.label.level), "judge_alpha", sampling)
-        row = {"statistic": "judge_alpha", "measurement": pairs.label.level}
-        for who, interval in zip(("mean", "people", "difference"), intervals, strict=True):
-            yield pairs.head | size | row | {"pair": who} | interval.row()
-    top, most = _majority(pairs.votes, n)
-    if most.any():
-        rows = np.column_stack([most, most & (top == pairs.judge)]).astype(float)
-        (interval,) = pairs.resample(rows, lambda s: s[:, 1:] / s[:, :1], "majority_agreement", sampling)
-        yield pairs.head | {"statistic": "majority_agreement"} | interval.row() | {"n": int(most.sum())}
+    if not several.any():
+        return
+    votes, judge = np.where(several[:, None], pairs.votes, nan), pairs.judge
+    counts = np.stack([(votes == s).sum(axis=1) for s in SCORES], axis=1)
+    with_judge = (votes == judge[:, None]).sum(axis=1) / np.maximum(n, 1)
+    each_other = (counts * (counts - 1)).sum(axis=1) / np.maximum(n * (n - 1), 1)
+    rows = np.column_stack([several, with_judge * several, each_other * several]).astype(float)
+    size = {"n": int(several.sum())}
+    for who, interval in zip(PAIRS, pairs.resample(rows, _shares, "choice_agreement", sampling), strict=True):
+        yield pairs.head | size | {"statistic": "choice_agreement", "pair": who} | interval.row()
+    intervals = pairs.resample(*_alphas(votes, judge, n, pairs.label.level), "judge_alpha", sampling)
+    row = {"statistic": "judge_alpha", "measurement": pairs.label.level}
+    for who, interval in zip(("mean", "people", "difference"), intervals, strict=True):
+        yield pairs.head | size | row | {"pair": who} | interval.row()
 
 
 def _shares(sums: np.ndarray) -> np.ndarray:
@@ -182,13 +185,6 @@ def _alphas(
     return np.column_stack([left, right]), values
 
 
-def _majority(votes: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What more votes favour than any other choice, and where there is such a choice of three votes or more."""
-    counts = np.stack([(votes == s).sum(axis=1) for s in SCORES], axis=1)
-    most = counts.max(axis=1)
-    return np.array(SCORES)[counts.argmax(axis=1)], (n >= 3) & ((counts == most[:, None]).sum(axis=1) == 1)
-
-
 def position_bias(pairs: JudgedPairs, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
     """Of the choices that are no ties, how many go to what was shown first: `first_choice_share` by judge and people.
 
@@ -214,38 +210,78 @@ def position_bias(pairs: JudgedPairs, *, sampling: Sampling) -> Iterator[dict[st
         yield pairs.head | row | interval.row() | {"n": int(n)}
 
 
-#: what iterations find of strengths: systems that differ in later digits are tied, on any processor
-_DIGITS = 9
+def pairs_in_both_orders(annotations: Annotations) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
+    """Every label and judge, and the pairs that the judge saw in both orders.
 
-
-def orders(pairs: JudgedPairs) -> Iterator[dict[str, Any]]:
-    """Does the judge put the systems in people's order, and the same one first?
-
-    Yields `judge_rank_correlation` of strengths in Davidson's model (`kendall`, `spearman`) and of the scores that
-    leaderboards print (`spearman_bradley_terry`: model of Bradley and Terry, ties as half wins), and
-    `judge_first_system`: 1 where both have the same system first, of Bradley and Terry's scores; missing where one of
-    them has no first system.
+    A judge's second judgement of a pair is in a corpus of its own (`repeats: number`); of several in one order the
+    first counts. Columns: cluster, unit, `left` and `right`: the choice with either side shown first, +1 where it went
+    to what was shown first, -1 to the other, 0 a tie.
     """
-    head = pairs.key | {"level": "system"}
-    strengths, scores = [], []
-    for rows in (pairs.people, pairs.theirs):
-        strengths.append(davidson.point(rows).round(_DIGITS))
-        scores.append(bradley_terry(rows).round(_DIGITS))
-    wide = pd.DataFrame(dict(zip(("people", "judge"), strengths, strict=True)))
-    n, exist = len(wide), bool(np.isfinite(wide.to_numpy()).all())
-    for name in ("kendall", "spearman"):
-        row = {"statistic": "judge_rank_correlation", "coefficient": name, "n": n}
-        note = None if exist else f"by {'the judge' if wide['people'].notna().all() else 'people'}, {davidson.NONE}"
-        yield head | row | {"estimate": wide.corr(name).iloc[0, 1] if exist and n > 1 else nan, "note": note}
-    wide = pd.DataFrame(dict(zip(("people", "judge"), scores, strict=True)))
-    # where scores do not exist, the library gives all systems the same one
-    first = {side: values.idxmax() if values.max() > values.min() else None for side, values in wide.items()}
-    complete = None not in first.values()
-    note = None if complete else "scores do not exist, or all are equal"
-    rho = wide["people"].corr(wide["judge"], method="spearman") if complete else nan
-    shared = {"n": n, "note": note}
-    row = {"statistic": "judge_rank_correlation", "coefficient": "spearman_bradley_terry"}
-    yield {**head, **row, **shared, "estimate": float(rho)}
-    same = float(first["people"] == first["judge"]) if complete else nan
-    of = {"system": first["people"], "system_b": first["judge"]}
-    yield {**head, "statistic": "judge_first_system", "estimate": same, **shared, **of}
+    corpus = annotations["corpus"].str.replace(r"(?:^|_)occasion_\d+$", "", regex=True).replace("", "main")
+    judged = annotations.assign(corpus=corpus)[annotations["annotator_kind"] != "human"]
+    rows = choices(judged).dropna(subset=["first", "score"])
+    rows = rows.assign(chosen=rows["score"] * rows["first"], side=rows["first"].map({1.0: "left", -1.0: "right"}))
+    pair = ["dialogue", "turn"]
+    for case, part in rows.groupby([*LABEL, "annotator"], sort=False):
+        once = part.drop_duplicates([*pair, "side"]).set_index([*pair, "side"])["chosen"].unstack()  # noqa: PD010
+        once = once.reindex(columns=["left", "right"]).dropna()
+        if len(once):
+            about = part.drop_duplicates(pair).set_index(pair).loc[once.index]
+            once = once.assign(cluster=pd.factorize(about["cluster"])[0], unit=about["unit"])
+            yield dict(zip([*LABEL, "metric"], case, strict=True)), once.reset_index(drop=True)
+
+
+def both_orders(
+    annotations: Annotations, *, confidence: float = 0.95, margin: float | None = None
+) -> Iterator[dict[str, Any]]:
+    """What a judge says of pairs that it saw in both orders, by label and judge.
+
+    margin : largest effect of the order on a win rate that is harmless. Without one, nothing is decided.
+
+    Yields `order_change` (`change` one of CHANGES): share of pairs; `order_effect`: win rate of a response when it is
+    shown first less that when it is shown second, ties being half wins; and with a margin `order_harmless`: 1 where the
+    interval of the effect lies within it, 0 where it lies beyond, else missing.
+    """
+    for key, pairs in pairs_in_both_orders(annotations):
+        unit, cluster = pairs["unit"].iloc[0], pairs["cluster"].to_numpy()
+        left, right = pairs["left"].to_numpy(), pairs["right"].to_numpy()
+        head = key | {"level": "pair", "n": len(pairs), "resample_unit": unit}
+        kinds = (left != -right, (left > 0) & (right > 0), (left < 0) & (right < 0))
+        size = np.bincount(cluster)
+        for change, hits in zip(CHANGES, kinds, strict=True):
+            row = clustered_wilson(size, np.bincount(cluster, hits), unit, confidence)
+            yield head | {"statistic": "order_change", "change": change} | row
+        effect = _effect((left + right) / 2, cluster, unit, confidence)
+        yield head | {"statistic": "order_effect"} | effect
+        if margin is not None:
+            yield head | {"statistic": "order_harmless", "margin": margin} | _within(effect, margin)
+
+
+def _effect(values: np.ndarray, cluster: np.ndarray, unit: str, confidence: float) -> dict[str, Any]:
+    """The mean of values from -1 to 1 as columns of a result row.
+
+    Student's t on the linearised variance of a ratio. Where hardly any value differs from 0, such a variance says
+    nothing: the mean is then at most the share of such values, and bounded by the upper end of its exact interval.
+    """
+    n, s, changed = np.bincount(cluster), np.bincount(cluster, values), np.bincount(cluster, values != 0)
+    c, mean = len(n), float(values.mean())
+    row: dict[str, Any] = {"estimate": mean, "n_clusters": c}
+    if c < MIN_CLUSTERS:
+        note = f"{c} clusters ({unit}) are too few for an interval; {MIN_CLUSTERS} are needed"
+        return row | {"ci_kind": "not_estimable", "note": note}
+    if np.sum(changed > 0) < LEAST_CHANGED:
+        most = rare_bound(changed.sum(), len(values), c, design_effect(n, changed, changed), confidence)[1]
+        note = f"the order changed {int(changed.sum())} of {len(values)} choices: bounded by their share"
+        return row | {"ci_low": -most, "ci_high": most, "ci_kind": "exact_bound", "note": note}
+    se = float(np.sqrt(c / (c - 1) * np.sum((s - n * mean) ** 2))) / n.sum()
+    t = stdtrit(c - 1, (1 + confidence) / 2)
+    return row | {"ci_low": mean - t * se, "ci_high": mean + t * se, "ci_kind": "t"}
+
+
+def _within(effect: dict[str, Any], margin: float) -> dict[str, Any]:
+    low, high = effect.get("ci_low", np.nan), effect.get("ci_high", np.nan)
+    if -margin <= low and high <= margin:
+        return {"estimate": 1.0}
+    if low > margin or high < -margin:
+        return {"estimate": 0.0}
+    return {"estimate": np.nan, "note": "the interval of the effect contains an end of the margin, or there is none"}

@@ -10,9 +10,8 @@ import pandas as pd
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.questions.judges.assisted import ASSISTED, HUMAN, POOL
-from judgebook.questions.judges.figures import GAIN, LEAST_GAIN
 from judgebook.questions.judges.items import LABEL
+from judgebook.questions.judges.prediction_powered import SHARE
 from judgebook.questions.judges.replacement import SECOND
 from judgebook.statistics.multiplicity import adjust_p_values
 from judgebook.study.results import Results
@@ -23,6 +22,8 @@ _FEW_JUDGES = 2
 _GOLD = ("gold_agreement", "gold_kappa", "gold_correlation", "gold_error")
 #: level of the tests of whether people judged a random sample
 SELECTED = 0.05
+#: a label is worth more than one if the CI of its worth lies above this: a squared correlation is never below 0
+LEAST_GAIN = 1.01
 
 
 def findings(results: Results, names: DisplayNames, *, confidence: float, cost: float) -> Iterator[Prose]:
@@ -40,7 +41,7 @@ def findings(results: Results, names: DisplayNames, *, confidence: float, cost: 
     every = {title: _of(results, judge) for judge, title in names.titles["metric"].items()}
     margins = {title: _stands_in(part) for title, part in every.items() if len(part["judge_margin"])}
     alone = ("gold_agreement", "gold_kappa")
-    gold = {title: _gold(part, names, confidence) for title, part in every.items() if any(len(part[s]) for s in alone)}
+    gold = {title: _gold(part, confidence) for title, part in every.items() if any(len(part[s]) for s in alone)}
     words: dict[str, Any] = {"chosen": _compared(chosen), "few": _FEW_JUDGES, "margins": margins, "gold": gold}
     yield say("headline", lambda part: _changes(part, confidence), **words)
     orders = {title: _orders(part, names) for title, part in every.items() if len(part["order_effect"])}
@@ -50,11 +51,10 @@ def findings(results: Results, names: DisplayNames, *, confidence: float, cost: 
     few = {"n": len(left_out), "least": float(left_out.min()) if len(left_out) else 1.0}
     yield say("agreement", lambda part: _agreement(part, names), level=confidence, left_out=few, gold=gold)
     yield say("significant", lambda part: _changes(part, confidence), level=confidence)
-    yield Prose(_PHRASES.say("margin", judges=margins))
     saved = {title: _saved(part, names) for title, part in every.items()}
     saved = {title: facts for title, facts in saved.items() if facts}
-    words = {"judged": bool(len(results["assisted_explained"])), "share": float(GAIN), "pool": POOL}
-    yield Prose(_PHRASES.say("saved", judges=saved, **words))
+    judged = bool(len(results["assisted_explained"]))
+    yield Prose(_PHRASES.say("saved", judges=saved, judged=judged, share=SHARE))
     reasons: dict[str, list[tuple[str, int]]] = {}
     tests = {title: _test(part) for title, part in every.items() if title in judges or title in gold}
     for title, test in tests.items():
@@ -79,25 +79,20 @@ def _of(results: Results, judge: str) -> Results:
     return Results({statistic: frame[frame["metric"] == judge] for statistic, frame in results.items()})
 
 
-def _gold(part: Results, names: DisplayNames, confidence: float) -> dict[str, Any]:
-    """Agreement with the one human label of an item: of one label its numbers, of several the kappas; the systems with
-    the least and the highest accuracy; how many rates and differences of systems change."""
-    whole = {s: part[s][part[s]["system"].isna()] for s in _GOLD}
+def _gold(part: Results, confidence: float) -> dict[str, Any]:
+    """Agreement with the one human label of an item: of one label its numbers, of several the kappas; how many rates
+    and differences of systems change."""
+    whole = {s: part[s] for s in _GOLD}
     kappa = whole["gold_kappa"].drop_duplicates(LABEL, keep="last")  # weighted, where it is
     labels = pd.concat([rows[LABEL] for rows in whole.values() if len(rows)]).drop_duplicates()
     facts: dict[str, Any] = {"n": len(labels), "kappas": list(kappa["estimate"].dropna())}
-    facts |= dict.fromkeys(("kappa", "accuracy", "sensitivity", "specificity", "systems", "spearman"))
+    facts |= dict.fromkeys(("kappa", "accuracy", "sensitivity", "specificity", "spearman"))
     facts |= {of: count for of, count in _changes(part, confidence).items() if of != "more"}
     if len(labels) == 1:
         facts["kappa"] = kappa.iloc[0].to_dict() if len(kappa) else None
         facts |= {row["measure"]: row for row in whole["gold_agreement"].to_dict("records")}
         facts |= {row["measure"]: row for row in whole["gold_error"].to_dict("records")}
         facts |= {row["coefficient"]: row for row in whole["gold_correlation"].to_dict("records")}
-        by_system = part.select("gold_agreement", measure="accuracy").dropna(subset=["system", "estimate"])
-        if len(by_system):
-            ends = {"least": by_system["estimate"].idxmin(), "most": by_system["estimate"].idxmax()}
-            rows = {of: dict(by_system.loc[i]) for of, i in ends.items()}
-            facts["systems"] = {of: row | {"name": names.name("system", row["system"])} for of, row in rows.items()}
     return facts
 
 
@@ -109,7 +104,6 @@ def _orders(part: Results, names: DisplayNames) -> list[dict[str, Any]]:
         change = {row["change"]: row for row in part.select("order_change", **label).to_dict("records")}
         facts = {"label": names.name("label", label["label"], label["method"]), "n": effect["n"]}
         facts |= {"effect": dict(effect), "harmless": None, "margin": None}
-        facts["detectable"] = part.select("order_detectable", **label)["estimate"].item()
         for row in part.select("order_harmless", **label).to_dict("records"):
             facts |= {"harmless": row["estimate"], "margin": float(row["margin"])}
         out.append(change | facts)
@@ -152,32 +146,21 @@ def _choices(part: Results, names: DisplayNames) -> list[dict]:
 
 
 def _stands_in(part: Results) -> dict[str, dict[str, int]]:
-    """Of rates, differences and win rates: on how many labels with a margin the judge may stand in, may not, or neither
-    is shown."""
-    out = {}
-    for of, rows in part["judge_stands_in"].groupby("of", sort=False):
-        counts = {"n": len(rows), "may": int((rows["estimate"] == 1).sum()), "not": int((rows["estimate"] == 0).sum())}
-        out[of] = counts | {"open": counts["n"] - counts["may"] - counts["not"]}
-    return out
+    """Of rates and differences: on how many labels with a margin the judge may stand in."""
+    decided = part["judge_stands_in"].groupby("of", sort=False)["estimate"]
+    return {of: {"n": len(verdicts), "may": int((verdicts == 1).sum())} for of, verdicts in decided}
 
 
 def _saved(part: Results, names: DisplayNames) -> dict[str, Any] | None:
     """What a human label is worth with the judge's labels, by label; on how many labels more than one; the label on
-    which it is worth most, with the dialogues to buy."""
-    rows = part.select("assisted_gain", share=GAIN).dropna(subset="estimate")
+    which it is worth most; whether people judged a random sample."""
+    rows = part["assisted_gain"].dropna(subset="estimate")
     if rows.empty:
         return None
     estimated = rows if rows["ci_low"].isna().all() else rows.dropna(subset="ci_low")
     best = estimated.loc[estimated["estimate"].idxmax()]
-    buy = part["assisted_dialogues"]
-    buy = buy[(buy[LABEL] == best[LABEL].to_numpy()).all(axis=1)].set_index("raters")
     facts = {"n": len(rows), "worth": list(rows["estimate"]), "more": int((rows["ci_low"] > LEAST_GAIN).sum())}
     facts |= {"label": names.name("label", best["label"], best["method"]), "row": best.to_dict()}
-    if len(buy):
-        facts |= {"unit": best["resample_unit"], "half_width": float(buy["half_width"].iloc[0])}
-        facts |= {"people": int(buy.loc[HUMAN, "estimate"]), "both": int(buy.loc[ASSISTED, "estimate"])}
-    if len(labels := part["assisted_labels"].dropna(subset="estimate")):
-        facts["labels"] = {"n": int(labels["n"].sum()), "worth": float(labels["estimate"].sum())}
     if len(tested := part["assisted_selection"].dropna(subset="p_value")):
         facts["sample"] = {
             "n": len(tested),

@@ -21,22 +21,31 @@ Survey Sampling, section 5.7 (the weighted sample mean of Hájek).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import expit, logit, stdtr, stdtrit
 
+from judgebook.annotations.scores import sampled
+from judgebook.annotations.summary import with_means
+from judgebook.questions.judges.choices import choices
+from judgebook.questions.judges.items import ITEM, LABEL, by_label_and_judge
 from judgebook.statistics.clusters import LEAST_DF, effective_number, left_out
 from judgebook.statistics.intervals import Interval, Sampling
 from judgebook.statistics.resampling import replicate_sums
+from judgebook.study.labels import METHODS, Label
+from judgebook.study.schema import Annotations
 
 #: clusters of a system with a labelled dialogue that differs from the commonest value, for an interval: with fewer,
 #: coverage is too low
 LEAST_VARIED = 6
+#: share of dialogues judged by people for which the gain is given
+SHARE = 0.25
+HUMAN, ASSISTED = "people", "people and model"
 
 
 @dataclass(frozen=True)
@@ -173,9 +182,6 @@ def _covariance(influences: np.ndarray, number: np.ndarray) -> np.ndarray:
 def selection(data: Sums, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
     """`assisted_selection` of each system: the model's mean of the dialogues that people judged less that of all, whose
     interval excludes 0 where these are no random sample, with a p-value (Student's t).
-
-    And `selection_standardised`: less that of the others, in standard deviations of the model's dialogue values, which
-    are taken as known; not where chances of being judged are known, which are to make up for a difference.
     """
     _, b, gap, _, number = _influences(data)
     se, df = np.sqrt(np.diag(_covariance(b, number))), effective(data) - 1
@@ -188,19 +194,6 @@ def selection(data: Sums, confidence: float = 0.95) -> Iterator[dict[str, Any]]:
         half = float(stdtrit(free, (1 + confidence) / 2)) * error
         p = 2 * float(stdtr(free, -abs(value) / error))
         yield row | {"ci_low": value - half, "ci_high": value + half, "ci_kind": "t", "p_value": p}
-        if data.chosen is None and np.isfinite(unit := _unit_of_selection(data, data.systems.index(system))):
-            ends = {"estimate": value * unit, "ci_low": (value - half) * unit, "ci_high": (value + half) * unit}
-            yield row | {"statistic": "selection_standardised", "ci_kind": "t"} | ends
-
-
-def _unit_of_selection(data: Sums, system: int) -> float:
-    """What turns a difference from all dialogues of a system into one from those that people did not judge, in
-    standard deviations; missing where they judged all."""
-    of_system = data.system == system
-    size = (data.items * data.weighted()[0])[of_system]
-    values, others = (data.model / data.items)[of_system], ~data.labelled[of_system]
-    spread = np.sqrt(np.cov(values, aweights=size)) if len(values) > 1 else 0.0
-    return float(size.sum() / size[others].sum() / spread) if others.any() and spread > 1e-12 else np.nan
 
 
 def varied(data: Sums) -> np.ndarray:
@@ -251,20 +244,9 @@ def explained(data: Sums, rng: np.random.Generator, sampling: Sampling) -> Inter
     return interval
 
 
-def gain(explained: float, share: float) -> float:
+def gain(explained: float, share: float = SHARE) -> float:
     """Effective number of human labels relative to those there are, if this share of dialogues is judged by people."""
     return 1 / (1 - explained * (1 - share))
-
-
-def hidden(data: Sums, share: float, rng: np.random.Generator) -> Sums:
-    """The same with people's labels of a random share of the clusters only: of each system, where clusters lie within
-    systems."""
-    stratum = strata(data)
-    shown = np.zeros(len(stratum), dtype=bool)
-    for value in np.unique(stratum):
-        members = np.flatnonzero(stratum == value)
-        shown[rng.permutation(members)[: ceil(share * len(members))]] = True
-    return replace(data, people=np.where(shown[data.cluster], data.people, np.nan))
 
 
 def strata(data: Sums) -> np.ndarray:
@@ -275,32 +257,103 @@ def strata(data: Sums) -> np.ndarray:
     return np.where(low == high, low, -1)
 
 
-def half_widths(people: Estimates, with_model: Estimates, confidence: float = 0.95) -> dict[str, np.ndarray]:
-    """Half-widths of intervals by people alone and by people and model, as (2, k) arrays: `mean` of the systems and
-    `difference` of their pairs. NaN where `Estimates.contrast` gives no interval."""
-    df, i, k = people.effective - 1, *np.triu_indices(len(people.values), 1)
-    out = {}
-    for of in ("mean", "difference"):
-        se = []
-        for one in (people, with_model):
-            variance = np.diag(one.covariance)
-            if of == "difference":
-                variance = variance[i] + variance[k] - 2 * one.covariance[i, k]
-            se.append(np.sqrt(np.maximum(variance, 0)))
-        least = [x if of == "mean" else np.minimum(x[i], x[k]) for x in (df, people.varied)]
-        estimable = (least[1] >= LEAST_VARIED) & (least[0] >= LEAST_DF) & (se[0] > 1e-12)
-        t = stdtrit(np.where(estimable, least[0], np.nan), (1 + confidence) / 2)
-        out[of] = t * np.stack(se)
-    return out
+def sums(annotations: Annotations, labels: Sequence[Label]) -> Iterator[tuple[dict[str, str], Sums]]:
+    """Every label and judge with something that people and the judge judged: ratings and marks of dialogues, and wins
+    of systems in comparisons (a tie is half a win). Labels without a mean are left out."""
+    annotations = with_means(annotations, labels)
+    for key, label, people, of_judge in by_label_and_judge(annotations, labels):
+        frame = of_judge.drop_duplicates(ITEM).join(by_people(people), on=ITEM)
+        cluster = frame["session"].fillna(frame["dialogue"].astype(str) + "\x1f")
+        yield from sums_of(key, frame.assign(cluster=cluster, row=frame["dialogue"]), "dialogue", label.scale)
+    for case, rows in choices(annotations).groupby(LABEL, sort=False):
+        human, wins = rows["annotator_kind"] == "human", rows.assign(score=(np.sign(rows["score"]) + 1) / 2)
+        mean = by_people(wins[human])
+        for judge, of_judge in wins[~human].groupby("annotator", sort=False):
+            one = of_judge.drop_duplicates(ITEM).join(mean, on=ITEM)
+            other = one.assign(system=one["system_b"], score=1 - one["score"], people=1 - one["people"])
+            either_side = pd.concat([one, other])
+            either_side = either_side.assign(row=either_side["dialogue" if sampled(rows) else "cluster"])
+            key = dict(zip(LABEL, case, strict=True)) | {"metric": judge}
+            yield from sums_of(key, either_side, str(rows["unit"].iloc[0]))
 
 
-def to_buy(variance: float, half_width: float, confidence: float = 0.95) -> int:
-    """Clusters of a system needed for an interval this wide: the smallest n with t(n - 1) sqrt(variance / n) no larger.
+def by_people(rows: Annotations) -> pd.DataFrame:
+    """Of items that people judged: their mean score and their sampling weight."""
+    weight = "sampling_weight" if "sampling_weight" in rows else "score"
+    items = rows.groupby(ITEM, sort=False).agg(people=("score", "mean"), drawn=(weight, "first"))
+    return items if weight != "score" else items.assign(drawn=1.0)
 
-    variance : of a cluster's mean.
+
+def sums_of(
+    key: dict[str, str], frame: pd.DataFrame, unit: str, scale: tuple[float, float] = (0.0, 1.0)
+) -> Iterator[tuple[dict[str, str], Sums]]:
+    """What is estimated from items judged by a judge; nothing where people judged none of them.
+
+    frame : items with system, row, cluster, score, and people's mean where they judged it.
+
+    Of a row that people judged, the items judged by people count; of another, all that the judge judged. Sampling
+    weights of the judge's rows are those of the dialogues, those of people's rows say how people's were drawn as well.
     """
-    p = (1 + confidence) / 2
-    n = max(2, ceil(stdtrit(1e9, p) ** 2 * variance / half_width**2))
-    while stdtrit(n - 1, p) * np.sqrt(variance / n) > half_width * (1 + 1e-9):
-        n += 1
-    return n
+    some = frame.groupby(["system", "row"])["people"].transform("count") > 0
+    frame = frame[frame["people"].notna() | ~some]
+    sampling = frame["sampling_weight"].fillna(1.0) if "sampling_weight" in frame else 1.0
+    by = frame.assign(weight=sampling, drawn=frame["drawn"].fillna(sampling)).groupby(["system", "row"], sort=True)
+    first = {column: (column, "first") for column in ("cluster", "weight", "drawn")}
+    people = ("people", lambda x: x.sum(min_count=1))
+    rows = by.agg(people=people, model=("score", "sum"), items=("score", "size"), **first).reset_index()
+    systems = sorted(rows.loc[rows["people"].notna(), "system"].unique())
+    rows = rows[rows["system"].isin(systems)]
+    if systems:
+        yield (
+            key,
+            Sums(
+                systems=systems,
+                people=rows["people"].to_numpy(float),
+                model=rows["model"].to_numpy(float),
+                items=rows["items"].to_numpy(float),
+                system=pd.Index(systems).get_indexer(rows["system"]),
+                cluster=pd.factorize(rows["cluster"])[0],
+                unit=unit,
+                scale=scale,
+                weight=_unless_equal(rows["weight"].to_numpy(float)),
+                chosen=_unless_equal((rows["drawn"] / rows["weight"]).to_numpy(float)),
+                name=rows["row"].to_numpy(object),
+            ),
+        )
+
+
+def _unless_equal(weights: np.ndarray) -> np.ndarray | None:
+    return weights if np.ptp(weights) > 1e-9 * weights.max() else None
+
+
+def assisted(annotations: Annotations, labels: Sequence[Label], *, sampling: Sampling) -> Iterator[dict[str, Any]]:
+    """What a judge's labels add to people's, by label and judge.
+
+    Yields `assisted_explained` (share of variance) and `assisted_gain`; where the judge judged dialogues that people
+    did not, `assisted_mean` of each system and `assisted_difference` of each pair by people alone and by people and
+    model (`raters`), and `assisted_selection` (`selection`).
+    """
+    for key, data in sums(annotations, labels):
+        head = {**key, "level": METHODS[key["method"]].unit, "n": int(data.labelled.sum())}
+        interval = explained(data, sampling.stream("assisted", *key.values()), sampling)
+        yield head | {"statistic": "assisted_explained", **interval.row()}
+        if np.isfinite(interval.estimate):
+            gains = {"estimate": interval.estimate, "ci_low": interval.low, "ci_high": interval.high}
+            gains = {end: gain(share) for end, share in gains.items()}
+            yield {**head, "statistic": "assisted_gain", "share": f"{SHARE:g}", **interval.row(), **gains}
+        if not data.labelled.all():
+            yield from ({**head, **row} for row in _estimates(data, sampling.confidence))
+
+
+def _estimates(data: Sums, confidence: float) -> Iterator[dict[str, Any]]:
+    people, with_model, _ = estimate(data)
+    one = np.eye(len(data.systems))
+    yield from selection(data, confidence)
+    wanted = [("assisted_mean", {"system": system}, one[i]) for i, system in enumerate(data.systems)]
+    for i, k in combinations(range(len(data.systems)), 2):
+        pair = {"system": data.systems[i], "system_b": data.systems[k]}
+        wanted.append(("assisted_difference", pair, one[i] - one[k]))
+    for statistic, of, weights in wanted:
+        row = {"statistic": statistic, **of, "resample_unit": data.unit}
+        yield row | {"raters": HUMAN} | people.contrast(weights, confidence)
+        yield row | {"raters": ASSISTED} | with_model.contrast(weights, confidence)

@@ -26,15 +26,9 @@ class Judges(Section):
     margin: dict[str, Annotated[float, Field(gt=0)]] = Field(
         {},
         description="label (`*`: all others) -> largest change in a system's result that is harmless, in units of the "
-        "label (shares of marked turns, points, win rates as shares): within it, a model may stand in; without one, "
+        "label (shares of marked turns, points): within it, a model may stand in; without one, "
         "nothing is decided",
         examples=[{"quality": 0.2, "*": 0.05}],
-    )
-    half_width: dict[str, Annotated[float, Field(gt=0)]] = Field(
-        {},
-        description="label (`*`: all others) -> target half-width of a system's interval, for which human labels are "
-        "to be bought, in units of the label; default: that of the existing human labels",
-        examples=[{"quality": 0.1}],
     )
     order_margin: float | None = Field(
         None,

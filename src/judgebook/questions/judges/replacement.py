@@ -19,8 +19,12 @@ from math import nan
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from judgebook.questions.judges.choices import JudgedPairs
 from judgebook.questions.judges.items import CASE, JudgedItems
+from judgebook.questions.performance import davidson
+from judgebook.questions.performance.davidson import bradley_terry
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.results import Results
 
@@ -102,24 +106,57 @@ def _conclusion(people: float, model: float) -> str:
     return "people only" if people else "model only" if model else "neither"
 
 
+#: what iterations find of strengths: systems that differ in later digits are tied, on any processor
+_DIGITS = 9
+
+
+def orders(pairs: JudgedPairs) -> Iterator[dict[str, Any]]:
+    """Does the judge put the systems in people's order, and the same one first?
+
+    Yields `judge_rank_correlation` of strengths in Davidson's model (`kendall`) and of the scores that leaderboards
+    print (`spearman_bradley_terry`: model of Bradley and Terry, ties as half wins), and `judge_first_system`: 1 where
+    both have the same system first, of Bradley and Terry's scores; missing where one of them has no first system.
+    """
+    head = pairs.key | {"level": "system"}
+    strengths, scores = [], []
+    for rows in (pairs.people, pairs.theirs):
+        strengths.append(davidson.point(rows).round(_DIGITS))
+        scores.append(bradley_terry(rows).round(_DIGITS))
+    wide = pd.DataFrame(dict(zip(("people", "judge"), strengths, strict=True)))
+    n, exist = len(wide), bool(np.isfinite(wide.to_numpy()).all())
+    row = {"statistic": "judge_rank_correlation", "coefficient": "kendall", "n": n}
+    note = None if exist else f"by {'the judge' if wide['people'].notna().all() else 'people'}, {davidson.NONE}"
+    yield head | row | {"estimate": wide.corr("kendall").iloc[0, 1] if exist and n > 1 else nan, "note": note}
+    wide = pd.DataFrame(dict(zip(("people", "judge"), scores, strict=True)))
+    # where scores do not exist, the library gives all systems the same one
+    first = {side: values.idxmax() if values.max() > values.min() else None for side, values in wide.items()}
+    complete = None not in first.values()
+    note = None if complete else "scores do not exist, or all are equal"
+    rho = wide["people"].corr(wide["judge"], method="spearman") if complete else nan
+    shared = {"n": n, "note": note}
+    row = {"statistic": "judge_rank_correlation", "coefficient": "spearman_bradley_terry"}
+    yield {**head, **row, **shared, "estimate": float(rho)}
+    same = float(first["people"] == first["judge"]) if complete else nan
+    of = {"system": first["people"], "system_b": first["judge"]}
+    yield {**head, "statistic": "judge_first_system", "estimate": same, **shared, **of}
+
+
 #: what may be the same by judge and people -> the results that say how much it changes
-CHANGES = {"rates": "rate_change", "differences": "contrast_change", "win rates": "win_rate_change"}
+CHANGES = {"rates": "rate_change", "differences": "contrast_change"}
 
 
 def decisions(results: Results, margin: Mapping[str, float]) -> Iterator[dict[str, Any]]:
-    """From the changes of rates, of differences and of win rates (`of`), by label and judge.
+    """From the changes of rates and of differences (`of`), by label and judge.
 
-    margin : label (`*`: all others) -> largest change that is harmless, in units of the label (rates and win rates: as
-    shares). Without one, nothing is decided.
+    margin : label (`*`: all others) -> largest change that is harmless, in units of the label (rates: as shares).
+    Without one, nothing is decided.
 
-    Yields `judge_margin`, the smallest margin within which all changes are shown to lie, by the judge and, for rates
-    and differences, by another person (`by`); missing where a change has no interval; and, where there is a margin,
-    `judge_stands_in`: 1 where the judge may stand in, 0 where not, missing where that is not decided.
+    Yields `judge_margin`, the smallest margin within which all changes are shown to lie, by the judge and by another
+    person (`by`); missing where a change has no interval; and, where there is a margin, `judge_stands_in`: 1 where the
+    judge may stand in, 0 where not, missing where that is not decided.
     """
     for of, statistic in CHANGES.items():
-        rows = results[statistic]
-        rows = rows if "by" in rows else rows.assign(by="model")
-        for (*case, by), part in rows.groupby([*CASE, "by"], sort=False):
+        for (*case, by), part in results[statistic].groupby([*CASE, "by"], sort=False):
             head = dict(zip(CASE, case, strict=True)) | {"level": "system", "of": of, "n": len(part)}
             low, high = part["ci_low"].to_numpy(), part["ci_high"].to_numpy()
             without = int(np.sum(~np.isfinite(low) | ~np.isfinite(high)))
@@ -134,8 +171,5 @@ def decisions(results: Results, margin: Mapping[str, float]) -> Iterator[dict[st
                 verdict, note = 0.0, None
             elif least <= wanted:
                 verdict = 1.0
-            yield head | row | {"estimate": verdict, "note": note or _why(verdict)}
-
-
-def _why(verdict: float) -> str | None:
-    return "an interval contains the margin" if np.isnan(verdict) else None
+            why = "an interval contains the margin" if np.isnan(verdict) else None
+            yield head | row | {"estimate": verdict, "note": note or why}

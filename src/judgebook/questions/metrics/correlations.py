@@ -3,13 +3,19 @@
 Published results correlate a metric with the mean human rating of each item, one label at a time, and average over
 labels (Zhang et al. 2022, section 2: Spearman) or correlate means of systems (Ji et al. 2022, section 7: Pearson).
 Responses to the same context are not independent, nor are turns of one dialogue: intervals resample contexts, and
-dialogues where responses share none. Two metrics are compared in `differences`; what a perfect metric could reach is in
-`ceiling`. All functions yield result rows.
+dialogues where responses share none. Two metrics are compared in `differences`.
+
+What a metric could reach at best: the mean human rating is itself noisy, so that the correlation of an error-free
+metric with it would be the square root of its reliability (`ceilings`). All functions yield result rows.
+
+References: Spearman 1910, British Journal of Psychology 3, 271-295, and Brown 1910, 296-322 (reliability of a mean,
+attenuation); Shrout and Fleiss 1979, Psychological Bulletin 86, 420-428 (ICC(1,k), ICC(3,k)); Searle, Casella and
+McCulloch 1992, Variance Components, section 3.6 (unequal numbers of ratings).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import nan
 from typing import Any
@@ -18,20 +24,18 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations.cells import parts
-from judgebook.questions.metrics.items import LABEL, ScoredItems, scored_items
+from judgebook.questions.metrics.items import LABEL, ScoredItems, clusters_of, item_key, scored_items
 from judgebook.statistics.correlation import (
     clustered_se,
     correlate,
     fisher_interval,
-    fisher_mean,
     influence,
-    kendall,
     weighted_correlations,
 )
 from judgebook.statistics.intervals import Interval, Sampling
-from judgebook.statistics.resampling import ratio_interval, replicate_weights
-from judgebook.study.labels import METHODS, Label
-from judgebook.study.results import ResultRows
+from judgebook.statistics.resampling import replicate_sums, replicate_weights
+from judgebook.study.labels import METHODS
+from judgebook.study.schema import Annotations
 
 #: fewer systems than this give no interval
 MIN_SYSTEMS = 8
@@ -40,35 +44,33 @@ MIN_SYSTEMS = 8
 MANY_CLUSTERS = 5_000
 
 
-def correlations(joined: pd.DataFrame, coefficient: str, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
-    """Correlation of each metric with the human mean of each label, and its plain mean over labels.
+def correlations(joined: pd.DataFrame, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
+    """Spearman's correlation of each metric with the human mean of each label, and its plain mean over labels.
 
     Parameters
     ----------
     joined : DataFrame
         From `items.join`.
-    coefficient : pearson, spearman or kendall
 
     Yields
     ------
     `correlation` (`scope` pooled) for each corpus, method, label and metric and, where a method has several labels,
-    `mean_correlation`. Labels and metrics share their resamples. Pearson and Spearman have BCa intervals, with new
-    ranks in each resample; with more than MANY_CLUSTERS clusters they are cluster-robust. So is Kendall's, whose mean
-    has none. What is undefined carries the reason.
+    `mean_correlation`. Labels and metrics share their resamples. Intervals are BCa, with new ranks in each
+    resample; with more than MANY_CLUSTERS clusters they are cluster-robust. What is undefined carries the reason.
     """
     for items in scored_items(joined):
-        rng = sampling.stream("correlation", coefficient, "context", items.corpus, items.method)
+        rng = sampling.stream("correlation", "spearman", "context", items.corpus, items.method)
         intervals = intervals_of(
-            items, coefficient, rng, n_resamples=sampling.n_resamples, confidence=sampling.confidence
+            items, "spearman", rng, n_resamples=sampling.n_resamples, confidence=sampling.confidence
         )
         n = np.isfinite(items.x).T.astype(int) @ np.isfinite(items.y)
         for j, metric in enumerate(items.metrics):
-            head = items.head | {"metric": metric, "coefficient": coefficient, "resample": items.unit}
+            head = items.head | {"metric": metric, "coefficient": "spearman", "resample": items.unit}
             for i, label in enumerate(items.labels):
                 row = {"statistic": "correlation", "scope": "pooled", "label": label, "n": n[j, i]}
                 yield head | row | intervals[j][i].row()
             if len(items.labels) > 1:
-                row = {"statistic": "mean_correlation", "over": "label", "average": "plain", "n": len(items.labels)}
+                row = {"statistic": "mean_correlation", "over": "label", "n": len(items.labels)}
                 yield head | row | intervals[j][-1].row()
 
 
@@ -76,8 +78,6 @@ def intervals_of(
     items: ScoredItems, coefficient: str, rng: np.random.Generator, *, n_resamples: int, confidence: float
 ) -> list[list[Interval]]:
     """For each metric an interval per label, and a last one for their mean; of the kind that `correlations` says."""
-    if coefficient == "kendall":
-        return _kendall_intervals(items, confidence)
     if items.n_clusters > MANY_CLUSTERS:
         return robust_intervals(items, coefficient, confidence)
     return bootstrap_intervals(items, coefficient, rng, n_resamples=n_resamples, confidence=confidence)
@@ -137,60 +137,9 @@ def _robust(
     return Interval(r, low, high, kind, items.unit, len(present), note=note)
 
 
-def _kendall_intervals(items: ScoredItems, confidence: float) -> list[list[Interval]]:
-    intervals = []
-    for x in items.x.T:
-        row = [_kendall(x, y, items, confidence) for y in items.y.T]
-        taus = np.array([one.estimate for one in row])
-        reason = _undefined(np.isnan(taus)) or "no interval for a mean of tau-b"
-        mean = Interval(float(taus.mean()), nan, nan, "not_estimable", items.unit, items.n_clusters, note=reason)
-        intervals.append([*row, mean])
-    return intervals
-
-
-def _kendall(x: np.ndarray, y: np.ndarray, items: ScoredItems, confidence: float) -> Interval:
-    finite = np.isfinite(x) & np.isfinite(y)
-    clusters = np.unique(items.clusters[finite], return_inverse=True)[1]
-    tau, low, high, reason = kendall(x[finite], y[finite], clusters, confidence)
-    kind = "not_estimable" if reason else "cluster_robust"
-    return Interval(tau, low, high, kind, items.unit, len(np.unique(clusters)), note=reason)
-
-
 def _undefined(reasons: Sequence[str] | np.ndarray) -> str:
     n = sum(map(bool, reasons))
     return f"undefined for {n} of {len(reasons)} labels" if n else ""
-
-
-def within_context(joined: pd.DataFrame, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
-    """Spearman's correlation within each context, averaged over contexts: does a metric rank the responses to one?
-
-    Contexts with fewer than three scored items, or in which a side is constant, have none and are counted in the note.
-    Yields `correlation` with `scope` within_context (plain mean, contexts resampled, BCa) and within_context_fisher
-    (mean on Fisher's scale without |r| = 1, which is counted in the note; no interval). Items without a context are
-    left out.
-    """
-    for head, r in by_context(joined):
-        defined = r[np.isfinite(r)]
-        note = f"{len(r) - len(defined)} of {len(r)} contexts have no correlation"
-        interval = Interval(nan, nan, nan, "not_estimable", "context", len(r))
-        if len(defined) > 1:
-            sums = np.column_stack([defined, np.ones(len(defined))])
-            rng = sampling.stream("within_context", "spearman", *map(str, head.values()))
-            interval = ratio_interval(sums, "context", rng, sampling)
-        row = head | {"statistic": "correlation", "coefficient": "spearman"}
-        plain = interval.row() | {"n": len(defined), "note": "; ".join(filter(None, [note, interval.note]))}
-        yield row | {"scope": "within_context", "resample": "context"} | plain
-        mean, n, excluded = fisher_mean(r)
-        note = f"{note}; {excluded} with |r| = 1 left out"
-        yield row | {"scope": "within_context_fisher", "estimate": mean, "n": n, "note": note}
-
-
-def by_context(joined: pd.DataFrame) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
-    """What identifies each corpus, method, label and metric, and Spearman's correlation within each context."""
-    for key, rows in parts(joined.dropna(subset=["context"]), [*LABEL, "metric"], sort=False):
-        contexts = rows.groupby("context", sort=False)[["value", "human"]]
-        head = key | {"level": METHODS[key["method"]].unit}
-        yield head, np.array([correlate(*part.to_numpy(float).T)[0] for _, part in contexts])
 
 
 def system_level(joined: pd.DataFrame, coefficient: str, *, sampling: Sampling) -> Iterator[dict[str, Any]]:
@@ -222,35 +171,8 @@ def system_level(joined: pd.DataFrame, coefficient: str, *, sampling: Sampling) 
             x, y = wide["value"].to_numpy(), wide["human"].to_numpy()
             rng = sampling.stream("system_level", "mean", coefficient, *of.values())
             interval = _over_systems(x, y, coefficient, rng, "", sampling)
-            row = {"statistic": "mean_correlation", "over": "label", "average": "plain", "n": n_labels}
+            row = {"statistic": "mean_correlation", "over": "label", "n": n_labels}
             yield of | keys | row | interval.row()
-
-
-def overall_system_level(
-    joined: pd.DataFrame,
-    labels: Iterable[Label],
-    coefficient: str,
-    *,
-    sampling: Sampling,
-) -> Iterator[dict[str, Any]]:
-    """`overall_correlation`: a metric's system means against the overall score of systems, the mean of the means of all
-    labels (Ji et al. 2022, section 3.3 and Tables 5 and 6). Intervals as in `system_level`.
-
-    Only of methods with several labels, all on one scale: the mean of other labels says nothing.
-    """
-    scales = {(label.method, label.id): label.scale for label in labels}
-    for key, rows in parts(joined.dropna(subset=["value", "human"]), ["corpus", "method", "metric"], sort=False):
-        rated = [(key["method"], label) for label in rows["label"].unique()]
-        if len(rated) < 2 or not set(rated) <= set(scales) or len({scales[label] for label in rated}) > 1:
-            continue
-        means = rows.groupby(["system", "label"])[["value", "human"]].mean()
-        wide = means.groupby("system").mean()[means["human"].unstack().notna().all(axis=1)]  # noqa: PD010
-        x, y = wide[["value"]].to_numpy(), wide[["human"]].to_numpy()
-        rng = sampling.stream("overall", coefficient, *key.values())
-        interval = _over_systems(x, y, coefficient, rng, correlate(x[:, 0], y[:, 0], coefficient)[1], sampling)
-        head = key | {"level": "system", "resample": "system"}
-        row = {"statistic": "overall_correlation", "coefficient": coefficient, "n": len(wide)}
-        yield head | row | interval.row()
 
 
 def _over_systems(
@@ -272,15 +194,110 @@ def _over_systems(
     return replace(interval, note=reason or interval.note)
 
 
-def averages(rows: ResultRows, over: str, within: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
-    """Mean correlation of each metric and coefficient on Fisher's scale, without |r| = 1.
+def one_way_reliability(sums: np.ndarray) -> np.ndarray:
+    """Reliability of the mean rating of an item when raters differ from item to item, any number of ratings per item.
 
-    rows : one per label or data set, which `over` names; every row weighs the same. within : columns, an average for
-    each of their values. Undefined correlations are left out and counted in the note, as is |r| = 1. Yields
-    `mean_correlation`, without intervals: data sets are no sample.
+    sums : (k, 7) totals over items of 1, m, m squared, 1/m, T, T squared / m and Q, where m is the number of ratings of
+    the item, T their sum and Q the sum of their squares. Returns (k,): between-item variance over itself plus the mean
+    error variance of a mean. Negative where items differ less than expected by chance.
+
+    Analysis of variance estimates (Searle et al. 1992, section 3.6); with m the same everywhere it is ICC(1,k) of
+    Shrout and Fleiss, the Spearman-Brown step applied to ICC(1,1).
     """
-    for key, part in parts(rows, [*within, "coefficient", "metric"], sort=False):
-        fisher, n, excluded = fisher_mean(part["estimate"].to_numpy(dtype=float))
-        note = f"{part['estimate'].isna().sum()} of {len(part)} are undefined; {excluded} with |r| = 1 left out"
-        head = key | {"statistic": "mean_correlation", "over": over, "average": "fisher"}
-        yield head | {"estimate": fisher, "n": n, "note": note}
+    items, n, n2, inverse, t, t2, q = sums.T
+    within = (q - t2) / (n - items)
+    between = (t2 - t**2 / n) / (items - 1)
+    variance = (between - within) * (items - 1) / (n - n2 / n)
+    return variance / (variance + within * inverse / items)
+
+
+def crossed_reliability(sums: np.ndarray) -> np.ndarray:
+    """Reliability of the mean rating when the same m annotators rated every item: their leniency does not matter.
+
+    sums : (k, 3 + m) totals over items of 1, T squared / m and Q (as in `one_way_reliability`), and of the rating of
+    each annotator. Returns (k,): ICC(3,k) of Shrout and Fleiss 1979.
+    """
+    items, t2, q, columns = sums[:, 0], sums[:, 1], sums[:, 2], sums[:, 3:]
+    m = columns.shape[1]
+    level = columns.sum(axis=1) ** 2 / (items * m)
+    between = (t2 - level) / (items - 1)
+    raters = np.sum(columns**2, axis=1) / items - level
+    error = (q - t2 - raters) / ((items - 1) * (m - 1))
+    return (between - error) / between
+
+
+def ceilings(
+    annotations: Annotations, *, sampling: Sampling, coefficient: str = "spearman"
+) -> Iterator[dict[str, Any]]:
+    """Reliability of the mean human rating, and its square root, the most a metric can be expected to correlate.
+
+    Parameters
+    ----------
+    annotations : DataFrame
+        Ratings of people.
+    coefficient : pearson or spearman
+        For Spearman, ratings are replaced by their midranks over all ratings of the label first: an approximation.
+
+    Yields
+    ------
+    `reliability` and `reliability_ceiling` with `form` one_way, or crossed where the same known people rated every
+    item; contexts are resampled. With one rating per item, or without differences between items, the reason is given
+    instead.
+    """
+    for key, rows in parts(annotations, LABEL, sort=False):
+        sums, clusters, form = _item_sums(rows, coefficient)
+        unit = clusters_of(rows)[1]
+        rng = sampling.stream("ceiling", coefficient, "context", *key.values())
+        formula = crossed_reliability if form == "crossed" else one_way_reliability
+        intervals = _reliability(sums, clusters, formula, unit, rng, sampling)
+        head = key | {"level": METHODS[key["method"]].unit, "form": form}
+        head |= {"coefficient": coefficient, "n": len(sums), "n_annotators": rows["annotator"].nunique()}
+        for statistic, interval in zip(("reliability", "reliability_ceiling"), intervals, strict=True):
+            yield head | {"statistic": statistic} | interval.row()
+
+
+def _item_sums(rows: Annotations, coefficient: str) -> tuple[np.ndarray, np.ndarray, str]:
+    """Sums of each item, the cluster it is in, and the form of the reliability."""
+    from scipy.stats import rankdata  # takes a second to import, which the page for authors would wait for
+
+    score = rankdata(rows["score"]) if coefficient == "spearman" else rows["score"].to_numpy(dtype=float)
+    score = score - score.mean()  # a shift changes nothing and keeps the sums of squares small
+    item, names = pd.factorize(item_key(rows))
+    clusters = clusters_of(rows.iloc[np.unique(item, return_index=True)[1]])[0]
+    m, t, q = (np.bincount(item, w) for w in (np.ones(len(score)), score, score**2))
+    annotator, people = pd.factorize(rows["annotator"])
+    cells = np.bincount(item * len(people) + annotator, minlength=len(names) * len(people))
+    if rows["annotator_known"].all() and len(people) > 1 and (cells == 1).all():
+        wide = score[np.lexsort([annotator, item])].reshape(len(names), len(people))
+        return np.column_stack([np.ones(len(m)), t**2 / m, q, wide]), clusters, "crossed"
+    return np.column_stack([np.ones(len(m)), m, m**2, 1 / m, t, t**2 / m, q]), clusters, "one_way"
+
+
+def _reliability(
+    sums: np.ndarray,
+    clusters: np.ndarray,
+    formula: Callable[[np.ndarray], np.ndarray],
+    unit: str,
+    rng: np.random.Generator,
+    sampling: Sampling,
+) -> list[Interval]:
+    rows = np.zeros((int(clusters.max()) + 1, sums.shape[1]))
+    np.add.at(rows, clusters, sums)
+
+    def statistic(totals: np.ndarray) -> np.ndarray:
+        reliability = formula(totals)
+        return np.stack([reliability, np.sqrt(np.where(reliability > 0, reliability, nan))], axis=1)
+
+    def none(note: str) -> Interval:
+        return Interval(nan, nan, nan, "not_estimable", unit, len(rows), note=note)
+
+    if len(sums) < 2:
+        return [none("one item")] * 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimate = formula(rows.sum(axis=0, keepdims=True))[0]
+    if not np.isfinite(estimate):
+        return [none("no item has two ratings, or the means of items are all equal")] * 2
+    replicates = replicate_sums(rows, statistic, unit=unit, rng=rng, n_resamples=sampling.n_resamples)
+    reliability, ceiling = replicates.intervals(sampling.confidence)
+    no_ceiling = none("items differ no more than chance makes them: the reliability is not above zero")
+    return [reliability, ceiling if estimate > 0 else no_ceiling]

@@ -4,11 +4,9 @@
 to one context stay together. Two metrics may be equally close to people and yet not exchangeable: where one has two or
 three values only, or a few contexts hold most of the items, swaps reject 7% to 10% of true nulls. The p-value is
 therefore the larger one of that test and of a t test clustered by context (at most 6.5%, `benchmarks/levels`).
-Williams' test is given as well; it assumes independent items and normal scores.
 
 References: Deutsch, Dror and Roth 2021, A statistical analysis of summarization evaluation metrics using resampling
-methods, TACL 9, 1132-1146, section 4 (permutation of standardised scores); Williams 1959, JRSS B 21, 396-399, in the
-form of Steiger 1980, Psychological Bulletin 87, 245-251, eq. 7.
+methods, TACL 9, 1132-1146, section 4 (permutation of standardised scores).
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import nan, sqrt
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -28,7 +26,7 @@ from judgebook.statistics.correlation import alike, correlate, influence, weight
 from judgebook.statistics.intervals import generator
 from judgebook.statistics.multiplicity import adjust_p_values
 from judgebook.statistics.permutation import Permutation, from_null, permutation_test
-from judgebook.statistics.resampling import in_groups
+from judgebook.statistics.resampling import Statistic, in_groups
 
 #: numbers that one chunk of arrangements may hold at once
 CHUNK = 500_000
@@ -41,37 +39,9 @@ MANY_CLUSTERS, MOST_CLUSTERS = 5_000, 2_000
 LEAST_SYSTEMS = 3
 
 
-def williams(r12: float, r13: float, r23: float, n: int) -> tuple[float, float]:
-    """Williams' t and two-sided p for r12 = r13, two correlations that share variable 1 (the human ratings).
-
-    Parameters
-    ----------
-    r12, r13, r23 : float
-        r23 is the correlation of the two metrics.
-    n : int
-        Independent items.
-
-    Returns
-    -------
-    t and p with n - 3 degrees of freedom; NaN with fewer than 4 items, or where the three correlations leave no
-    residual variance.
-
-    References
-    ----------
-    Steiger 1980, eq. 7.
-    """
-    if n < 4:
-        return nan, nan
-    determinant = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
-    squared = 2 * (n - 1) / (n - 3) * determinant + ((r12 + r13) / 2) ** 2 * (1 - r23) ** 3
-    if not squared > 1e-14:
-        return nan, nan
-    t = (r12 - r13) * sqrt((n - 1) * (1 + r23) / squared)
-    return float(t), float(2 * stdtr(n - 3, -abs(t)))
-
-
 def differences(joined: pd.DataFrame, *, seed: int, n_permutations: int = 10_000) -> Iterator[dict[str, Any]]:
-    """Every two metrics compared by Spearman's correlation on the items both score, by label and on the mean over them.
+    """Every two metrics compared by Spearman's correlation on the items both score: on each label, or the mean over
+    labels where there are several.
 
     Parameters
     ----------
@@ -81,10 +51,8 @@ def differences(joined: pd.DataFrame, *, seed: int, n_permutations: int = 10_000
     Yields
     ------
     `correlation_difference` (first metric minus the second, named in `against`) with the p-value of the permutation or,
-    where it is larger, of `clustered_t` (`test` permutation) and Williams' (`test` williams); p is missing with the
-    reason where a test does not apply. Rows without a label: the mean of the differences over labels, by permutation
-    and t (`over` label). p_adjusted is Holm's over the pairs of one label (or of the mean) and one test. Pairs and
-    labels share their random swaps.
+    where it is larger, of `clustered_t`; p is missing with the reason where they do not apply. p_adjusted is Holm's
+    over the pairs. Pairs and labels share their random swaps.
     """
     for items in scored_items(joined):
         pairs = list(combinations(range(len(items.metrics)), 2))
@@ -97,33 +65,25 @@ def differences(joined: pd.DataFrame, *, seed: int, n_permutations: int = 10_000
             items = replace(items, clusters=groups[items.clusters])
         # means over labels, added up label by label
         n_labels, observed, null, robust = len(items.labels), np.zeros(len(pairs)), np.zeros(1), np.zeros(1)
-        for l, label in enumerate(items.labels):
+        for l in range(n_labels):
             compared = compare(items, l, pairs)
             # the same swaps for every label, so that the mean over labels has a null as well
             rng = generator(seed, "paired_permutation", "spearman", items.corpus, items.method)
             test = permute(items, l, pairs, compared, rng=rng, n_permutations=n_permutations)
             observed, null = observed + test.observed / n_labels, null + test.null / n_labels
-            contributed, shares = contributions(items, l, pairs, compared)
-            robust = robust + np.stack([contributed, shares]) / n_labels
-            p_value = np.fmax(test.p_value, clustered_t(np.asarray(test.observed), contributed, shares))
-            n = [int(c.both.sum()) for c in compared]
-            clusters = [len(np.unique(items.clusters[c.both])) for c in compared]
-            columns = pd.DataFrame({"estimate": test.observed, "n": n, "note": [c.reason or None for c in compared]})
-            note = columns["note"].fillna(_arrangements(test, items, together))
-            swapped = columns.assign(p_value=p_value, n_clusters=clusters, note=note, resample_unit=items.unit)
-            p = np.array([williams(*c.r, m)[1] for c, m in zip(compared, n, strict=True)])
-            none = "the three correlations leave no residual variance, or fewer than 4 items"
-            note = columns["note"].where(columns["note"].notna() | ~np.isnan(p), none)
-            by_item = columns.assign(p_value=p, note=note, resample_unit="item")
-            for name, rows in (("permutation", swapped), ("williams", by_item)):
-                yield from _rows(items, pairs, rows, label=label, test=name)
-        if n_labels > 1:
-            test = from_null(observed, null, exact=test.exact)
-            note = np.where(np.isfinite(observed), _arrangements(test, items, together), "undefined for a label")
-            p_value = np.fmax(test.p_value, clustered_t(observed, robust[0], robust[1]))
-            mean = pd.DataFrame({"estimate": observed, "p_value": p_value, "n": n_labels, "note": note})
-            mean = mean.assign(n_clusters=items.n_clusters, resample_unit=items.unit)
-            yield from _rows(items, pairs, mean, over="label", test="permutation")
+            robust = robust + contributions(items, l, pairs, compared) / n_labels
+        test = from_null(observed, null, exact=test.exact)
+        of = f" of {items.unit}s in {items.n_clusters} random groups" if together else ""
+        made = f"{'all' if test.exact else 'random'} {len(test.null)} arrangements{of}"
+        keys, why = {"over": "label"}, ["undefined for a label"] * len(pairs)
+        sizes: dict[str, Any] = {"n": n_labels, "n_clusters": items.n_clusters}
+        if n_labels == 1:
+            keys, why = {"label": items.labels[0]}, [one.reason for one in compared]
+            sizes = {"n": [int(one.both.sum()) for one in compared]}
+            sizes["n_clusters"] = [len(np.unique(items.clusters[one.both])) for one in compared]
+        rows = pd.DataFrame({"estimate": observed, "note": np.where(np.isfinite(observed), made, why)}).assign(**sizes)
+        rows["p_value"] = np.fmax(test.p_value, clustered_t(observed, *robust))
+        yield from _rows(items, pairs, rows.assign(resample_unit=items.unit), **keys)
 
 
 def system_differences(joined: pd.DataFrame, *, seed: int, n_permutations: int = 10_000) -> Iterator[dict[str, Any]]:
@@ -158,7 +118,7 @@ def system_differences(joined: pd.DataFrame, *, seed: int, n_permutations: int =
         note = np.where(np.isfinite(test.observed), kind, "one of the two sides is constant")
         rows = rows.assign(n_clusters=n_clusters, resample_unit=items.unit, note=note)
         keys = {"over": "label"} if n_labels > 1 else {"label": items.labels[0]}
-        yield from _rows(items, pairs, rows, test="permutation", level="system", coefficient="pearson", **keys)
+        yield from _rows(items, pairs, rows, level="system", coefficient="pearson", **keys)
 
 
 @dataclass(frozen=True)
@@ -212,29 +172,28 @@ def permute_systems(
         parts = np.array_split(swaps, -(-swaps.size * n_systems * len(pairs) // (n_clusters * CHUNK)))
         return np.concatenate([np.mean([s.differences(part, pairs) for s in labels], axis=0) for part in parts])
 
+    observed = difference(np.zeros((1, n_clusters)))[0]
+    return _swapped(observed, difference, n_clusters, n_clusters, rng=rng, n_permutations=n_permutations)
+
+
+def _swapped(observed: np.ndarray, difference: Statistic, n_clusters: int, width: int, **drawn: Any) -> Permutation:
+    """Test of differences under patterns of swapped clusters, each of which holds `width` numbers; exact with up to
+    EXACT_CLUSTERS clusters. drawn : `rng` and `n_permutations`."""
+
     def draw(rng: np.random.Generator, k: int) -> np.ndarray:
-        sizes = [len(part) for part in np.array_split(range(k), -(-k * n_clusters // CHUNK))]
+        sizes = [len(part) for part in np.array_split(range(k), -(-k * width // CHUNK))]
         return np.concatenate([difference(rng.integers(0, 2, (size, n_clusters)).astype(float)) for size in sizes])
 
-    exact = difference(_every(n_clusters)) if n_clusters <= EXACT_CLUSTERS else None
-    observed = difference(np.zeros((1, n_clusters)))[0]
-    return permutation_test(observed, draw, rng=rng, n_permutations=n_permutations, exact=exact)
-
-
-def _every(n_clusters: int) -> np.ndarray:
-    """(2 ** n, n) every pattern of swaps."""
-    return (np.arange(2**n_clusters)[:, None] >> np.arange(n_clusters) & 1).astype(float)
-
-
-def _arrangements(test: Permutation, items: ScoredItems, together: bool) -> str:
-    of = f" of {items.unit}s in {items.n_clusters} random groups" if together else ""
-    return f"{'all' if test.exact else 'random'} {len(test.null)} arrangements{of}"
+    exact = None
+    if n_clusters <= EXACT_CLUSTERS:
+        exact = difference((np.arange(2**n_clusters)[:, None] >> np.arange(n_clusters) & 1).astype(float))
+    return permutation_test(observed, draw, exact=exact, **drawn)
 
 
 def _rows(
     items: ScoredItems, pairs: list[tuple[int, int]], tests: pd.DataFrame, **keys: str
 ) -> Iterator[dict[str, Any]]:
-    """Result rows of all pairs for one test, with Holm's adjustment over the pairs."""
+    """Result rows of all pairs, with Holm's adjustment over these."""
     tests = tests.assign(p_adjusted=adjust_p_values(tests["p_value"].to_numpy(float), "holm"))
     head = {"statistic": "correlation_difference", "coefficient": "spearman", **items.head, **keys}
     head["family"] = "pairs of metrics, holm"
@@ -244,11 +203,11 @@ def _rows(
 
 @dataclass(frozen=True)
 class MetricPair:
-    """Two metrics and one label: the items with all three (`both`), the correlations of the metrics with people and
-    with each other (`r`, NaN where undefined), and why they are undefined."""
+    """Two metrics and one label: the items with all three (`both`), the correlations of the metrics with people (`r`,
+    NaN where undefined), and why they are undefined."""
 
     both: np.ndarray
-    r: tuple[float, float, float]
+    r: tuple[float, float]
     reason: str
 
 
@@ -264,10 +223,9 @@ def compare(items: ScoredItems, label: int, pairs: list[tuple[int, int]]) -> lis
             x = np.where(present[common].all(axis=0), items.x[common], nan)  # metrics with gaps belong to other pairs
             columns = np.column_stack([x, y[common]])
             cached[key] = weighted_correlations(columns, columns, np.ones((1, len(x))), "spearman")[0]
-        r = cached[key][[a, b, a], [-1, -1, b]]
-        sides = ((y, items.x[:, a]), (y, items.x[:, b]), (items.x[:, a], items.x[:, b]))
-        undefined = next((side for side, value in zip(sides, r, strict=True) if np.isnan(value)), None)
-        reason = correlate(undefined[0][common], undefined[1][common])[1] if undefined else ""
+        r = cached[key][[a, b], -1]
+        undefined = next((m for m, value in zip((a, b), r, strict=True) if np.isnan(value)), None)
+        reason = "" if undefined is None else correlate(y[common], items.x[common, undefined])[1]
         out.append(MetricPair(common, tuple(r), reason))
     return out
 
@@ -310,14 +268,8 @@ def permute(
         return out
 
     width = n_clusters + 10 * len(pairs) + 3 * len(items.metrics)  # numbers that one pattern of swaps holds
-
-    def draw(rng: np.random.Generator, k: int) -> np.ndarray:
-        sizes = [len(part) for part in np.array_split(range(k), -(-k * width // CHUNK))]
-        return np.concatenate([difference(rng.integers(0, 2, (size, n_clusters)).astype(float)) for size in sizes])
-
-    exact = difference(_every(n_clusters)) if n_clusters <= EXACT_CLUSTERS else None
     observed = np.array([c.r[0] - c.r[1] for c in compared])
-    return permutation_test(observed, draw, rng=rng, n_permutations=n_permutations, exact=exact)
+    return _swapped(observed, difference, n_clusters, width, rng=rng, n_permutations=n_permutations)
 
 
 def _with_same_items(

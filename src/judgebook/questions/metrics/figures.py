@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from judgebook.display import captions
-from judgebook.display.grid_plots import ROW, filled, grid_figure, interval_keys, intervals
+from judgebook.display.grid_plots import grid_figure, interval_keys, intervals
 from judgebook.display.many import pages
 from judgebook.display.names import GOOD, NEUTRAL, DisplayNames
 from judgebook.display.style import handle
@@ -18,10 +18,9 @@ from judgebook.display.views import Plot
 from judgebook.questions.metrics.analysis import data_sets, overall
 from judgebook.study.results import Results
 
-CEILING, PERSON = GOOD, "#555555"
 _PHRASES = Phrases(__package__)
 COMPUTED, GIVEN = "computed from the texts", "score in the data"
-STYLES = {GIVEN: (NEUTRAL[0], "s"), COMPUTED: (NEUTRAL[1], "o"), "ratings": (GOOD, "D"), "metrics": (NEUTRAL[1], "o")}
+STYLES = {GIVEN: (NEUTRAL[0], "s"), COMPUTED: (NEUTRAL[1], "o")}
 
 
 def correlations(results: Results, names: DisplayNames, computed: Collection[str]) -> Iterator[Plot]:
@@ -43,14 +42,11 @@ def _plots(
     over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"].dropna())) or "contexts"
     keys = [
         *interval_keys(f"{names.ci} over {over}", None, rows),
-        handle("ceiling", CEILING, "", linestyle=(0, (4, 2))),
-        handle("a person, against the other people", PERSON, "", linestyle=":"),
-        handle("metric, against the same people", PERSON, "D", linewidth=0, markerfacecolor="white"),
+        handle("ceiling", GOOD, "", linestyle=(0, (4, 2))),
     ]
     caption = f"{where}Large marks: Spearman's correlation of each metric with the mean rating of people."
     caption += f" {captions.intervals(names.ci, over, rows['n_clusters'])} Dashed green line (band: CI): the highest"
-    caption += " correlation that unreliable ratings allow. Dotted line: a person with the mean of the other people;"
-    caption += " small diamonds: the metric with the same means, to compare with it."
+    caption += " correlation that unreliable ratings allow."
     estimated = rows["estimate"].dropna()
     estimates = f"ρ from {span(estimated)}" if len(estimated) else "no ρ could be computed"
     for suffix, page in pages(rows, columns=3):
@@ -65,8 +61,8 @@ def _plots(
             sharex=True,
             keys=keys,
         )
-        alt = f"{where}Spearman's correlation of {page['block'].nunique()} metrics with mean ratings, with intervals,"
-        alt += f" ceiling and annotator left out, for {', '.join(dict.fromkeys(page['panel']))}: {estimates}."
+        alt = f"{where}Spearman's correlation of {page['block'].nunique()} metrics with mean ratings, with intervals"
+        alt += f" and ceiling, for {', '.join(dict.fromkeys(page['panel']))}: {estimates}."
         title = correlations_title(rows) + (f" ({where.rstrip('. ')})" if where else "")
         unit = "Spearman's ρ of a metric with the mean rating of people"
         yield Plot(fig, f"{name}{'_page' if suffix else ''}{suffix}", alt, caption, title, unit)
@@ -81,71 +77,22 @@ def correlations_title(rows: pd.DataFrame) -> str:
 def panel(results: Results, names: DisplayNames, computed: Collection[str]) -> pd.DataFrame:
     """Rows of one panel, one per metric of `names`, from the results of one label or data set.
 
-    `reduced` is the metric's correlation with the mean of all annotators but one, averaged over who is left out, and
-    `annotator` that of the one left out. The mean over labels has the mean ceiling, and no interval of the ceiling.
+    The mean over labels has the mean ceiling, and no interval of the ceiling.
     """
     rows = overall(results).set_index("metric").reindex(list(names.titles["metric"]))
-    left_out = results.select("replaceability", of="annotator").groupby("label")["estimate"].mean()
     top = results["reliability_ceiling"]
     one = top.iloc[0] if len(top) == 1 else {"ci_low": np.nan, "ci_high": np.nan}
     return rows.assign(
         block=list(names.titles["metric"].values()),
         hue=[COMPUTED if m in computed else GIVEN for m in rows.index],
-        reduced=results.select("replaceability", of="metric").groupby("metric")["estimate"].mean(),
-        annotator=left_out.mean(),
         ceiling=top["estimate"].mean(skipna=False),
         ceiling_low=one["ci_low"],
         ceiling_high=one["ci_high"],
     )
 
 
-def above_control(results: Results, names: DisplayNames) -> Iterator[Plot]:
-    """By people's ratings and by each metric, the share of pairs in which an ordinary system's item scores higher than
-    the control's, by data set; nothing without a control."""
-    shares = results["above_control"]
-    if shares.empty:
-        return
-    shown = []
-    for title, part in data_sets(results, names.titles).items():
-        noticed = part["above_control"]
-        people = names.sort(noticed[noticed["label"].notna()])
-        block = [names.name("label", *key) for key in people[["label", "method"]].itertuples(index=False)]
-        shown.append(people.assign(block=block, hue="ratings", panel=title))
-        metrics = noticed[noticed["metric"].notna()].set_index("metric", drop=False)
-        metrics = metrics.loc[[m for m in names.titles["metric"] if m in metrics.index]]
-        block = [names.name("metric", m) for m in metrics["metric"]]
-        shown.append(metrics.assign(block=block, hue="metrics", panel=title))
-    rows = pd.concat(shown, ignore_index=True)
-    alt = "Share of pairs in which the chat with an ordinary system scores higher than that with the degraded control,"
-    for hue, part in rows.groupby("hue", sort=False):
-        alt += f" by {hue}: {span(100 * part['estimate'], 0)}%{';' if hue == 'ratings' else '.'}"
-    over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"].dropna())) or "pairs"
-    caption = (
-        "Marks: share of pairs of a chat with an ordinary system and one with the degraded control in which the former"
-    )
-    caption += (
-        f" scores higher, by people's ratings and by metrics. {captions.intervals(names.ci, over, rows['n_clusters'])}"
-    )
-    for suffix, page in pages(filled(rows), columns=2):
-        fig = grid_figure(
-            page,
-            intervals,
-            styles=STYLES,
-            xlabel="Share of pairs",
-            columns=2,
-            reference=0.5,
-            named="chance",
-            percent=True,
-            sharex=True,
-            keys=interval_keys(f"{names.ci} over {over}", None, rows),
-        )
-        yield Plot(fig, f"above_control{suffix}", alt, caption)
-
-
 def _metrics(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
     intervals(ax, rows, color, marker)
-    ax.plot(rows["reduced"], rows["y"] + 0.4 * ROW, "D", color=PERSON, markersize=2, mfc="white", mew=0.6)
     same = rows.iloc[0]
-    ax.axvspan(same["ceiling_low"], same["ceiling_high"], color=CEILING, alpha=0.07, linewidth=0)
-    ax.axvline(same["ceiling"], color=CEILING, linewidth=1.2, linestyle=(0, (4, 2)))
-    ax.axvline(same["annotator"], color=PERSON, linewidth=1.2, linestyle=":")
+    ax.axvspan(same["ceiling_low"], same["ceiling_high"], color=GOOD, alpha=0.07, linewidth=0)
+    ax.axvline(same["ceiling"], color=GOOD, linewidth=1.2, linestyle=(0, (4, 2)))

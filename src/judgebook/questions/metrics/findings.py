@@ -1,4 +1,4 @@
-"""What notebook 09 says: facts from its results, put into words by `text.md.j2`."""
+"""What notebook 09 says, in words of `text.md.j2`, and its tables."""
 
 from __future__ import annotations
 
@@ -7,31 +7,28 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook.display import tables
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
-from judgebook.display.views import Prose
+from judgebook.display.views import Prose, Table
 from judgebook.questions.metrics.analysis import DATA_SET, data_sets, overall
-from judgebook.questions.metrics.tables import best_against_others
 from judgebook.questions.metrics.text_metrics import INSTALL, METRICS, not_installed
-from judgebook.study.results import ResultRows, Results
+from judgebook.statistics.multiplicity import tiers
+from judgebook.study.results import Results, where
 
 _PHRASES = Phrases(__package__)
 
 
-def findings(results: Results, names: DisplayNames, *, confidence: float) -> Iterator[Prose]:
+def findings(results: Results, names: DisplayNames) -> Iterator[Prose]:
     """The headline, the ceiling and whether metrics notice a degraded control; then what qualifies them."""
     sets = [_best(name, part, names) for name, part in data_sets(results, names.titles).items()]
     filled = [s for s in sets if s["n"]]
     leaders = {s["metric"][-1] for s in filled}
     yield Prose(_PHRASES.say("headline", sets=filled, leader=filled[0]["best"] if len(leaders) == 1 else None))
-    ceilings, counts = _ceiling(results, [s["metric"] for s in filled])
-    yield Prose(_PHRASES.say("ceiling", ceilings=ceilings))
-    people, by_metric = _control(results, names)
-    yield Prose(_PHRASES.say("control", **by_metric))
+    tops = results["reliability_ceiling"].groupby(DATA_SET)["estimate"].mean(skipna=False)
+    yield Prose(_PHRASES.say("ceiling", ceilings=list(tops.dropna())))
+    yield Prose(_PHRASES.say("control", **_control(results, names)))
     yield Prose(_PHRASES.say("overestimate", sets=filled))
-    yield Prose(_PHRASES.say("above_control", people=people, **by_metric))
-    yield Prose(_PHRASES.say("replaceable", level=confidence, ceilings=ceilings, **counts))
-    yield Prose(_PHRASES.say("length", **_length(overall(results).dropna(subset="estimate"))))
 
 
 def sources(scores: pd.DataFrame, own_scores: pd.DataFrame, asked: Sequence[str], corpora: Collection[str]) -> Prose:
@@ -46,28 +43,13 @@ def sources(scores: pd.DataFrame, own_scores: pd.DataFrame, asked: Sequence[str]
     return Prose(_PHRASES.say("sources", **facts, absent=[] if facts["no_texts"] else absent, install=INSTALL))
 
 
-def systems(results: Results, names: DisplayNames) -> Prose:
-    """The metric whose system means correlate most with the overall score, in each data set with enough systems."""
-    best = []
-    for name, part in data_sets(results, names.titles).items():
-        rows = part.select("overall_correlation", coefficient="pearson")
-        rows = rows[rows["ci_low"].notna()].sort_values("estimate", ascending=False, kind="stable")
-        if len(rows):
-            row = rows.iloc[0].to_dict()
-            best.append({"set": name, "row": row, "of": len(rows), "metric": names.name("metric", row["metric"])})
-    return Prose(_PHRASES.say("systems", best=best))
-
-
-def _control(results: Results, names: DisplayNames) -> tuple[list[float], dict[str, list[dict[str, Any]]]]:
-    """How often people rate the control lower; and which metrics notice that it is degraded, because their interval
-    lies above 0.5 in every data set, and which miss it."""
-    noticed = results["above_control"]
-    people, metrics = noticed.loc[noticed["label"].notna(), "estimate"], noticed[noticed["metric"].notna()]
-    by_metric: dict[str, list[dict[str, Any]]] = {"notice": [], "miss": []}
-    for metric, rows in metrics.groupby("metric", sort=False):
-        one = {"title": names.name("metric", metric), "low": rows["estimate"].min(), "high": rows["estimate"].max()}
-        by_metric["notice" if (rows["ci_low"] > 0.5).all() else "miss"].append(one)
-    return list(people), by_metric
+def _control(results: Results, names: DisplayNames) -> dict[str, list[str]]:
+    """Which metrics notice that the control is degraded, because their interval lies above 0.5 in every data set, and
+    which miss it."""
+    by_metric: dict[str, list[str]] = {"notice": [], "miss": []}
+    for metric, rows in results["above_control"].groupby("metric", sort=False):
+        by_metric["notice" if (rows["ci_low"] > 0.5).all() else "miss"].append(names.name("metric", metric))
+    return by_metric
 
 
 def _best(name: str, part: Results, names: DisplayNames) -> dict[str, Any]:
@@ -81,18 +63,93 @@ def _best(name: str, part: Results, names: DisplayNames) -> dict[str, Any]:
     return facts | {"best": names.name("metric", best["metric"])}
 
 
-def _ceiling(results: Results, best: list[tuple[str, ...]]) -> tuple[list[float], dict[str, int]]:
-    """Ceilings of data sets, and on how many labels the best metrics agree less or more than the one left out."""
-    gaps = results.select("replaceability", of="difference").dropna(subset="ci_low")
-    gaps = gaps[pd.MultiIndex.from_frame(gaps[[*DATA_SET, "metric"]]).isin(best)] if best else gaps.iloc[:0]
-    tops = results["reliability_ceiling"].groupby(DATA_SET)["estimate"].mean(skipna=False)
-    counts = {"n": len(gaps), "worse": int((gaps["ci_high"] < 0).sum()), "better": int((gaps["ci_low"] > 0).sum())}
-    return list(tops.dropna()), counts | {"n_sets": len(best)}
+def best_against_others(results: Results) -> pd.DataFrame:
+    """In one data set, the metric with the largest correlation minus each other metric: metric, estimate, p_value,
+    p_adjusted."""
+    tests = results.select("correlation_difference", coefficient="spearman")
+    best = overall(results).sort_values("estimate", ascending=False, kind="stable")["metric"].iloc[0]
+    turned = tests.rename(columns={"metric": "against", "against": "metric"}).assign(estimate=-tests["estimate"])
+    out = where(pd.concat([tests, turned]), metric=best).drop(columns="metric").rename(columns={"against": "metric"})
+    return out.dropna(subset="estimate")
 
 
-def _length(means: ResultRows) -> dict[str, Any]:
-    """Correlations of the number of words, and how many other metrics have a smaller one in the same data set."""
-    length = means[means["metric"] == "length"].set_index(DATA_SET)["estimate"]
-    others = means[means["metric"] != "length"].set_index(DATA_SET)["estimate"]
-    reference = length.reindex(others.index)
-    return {"values": list(length), "n": int(reference.notna().sum()), "below": int((others < reference).sum())}
+def leaderboard(results: Results, names: DisplayNames) -> Iterator[Table]:
+    """Of each data set, metrics with their correlations and what the largest of these exceeds them by."""
+    for i, (name, part) in enumerate(data_sets(results, names.titles).items()):
+        rows = overall(part).sort_values("estimate", ascending=False, kind="stable").set_index("metric")
+        tests = best_against_others(part).set_index("metric")
+        out = pd.DataFrame({"Metric": [names.name("metric", m) for m in rows.index]}, index=rows.index)
+        out["Spearman"] = tables.intervals(rows)
+        if len(tests):
+            out = out.assign(Difference=tests["estimate"], p=tests["p_value"])
+            out["p (Holm)"] = tests["p_adjusted"]
+        caption = f"{name}: Spearman's correlation with human ratings, plain means over labels; difference: what the"
+        caption += " largest exceeds it by on common items, with p adjusted over all pairs of metrics."
+        why = dict.fromkeys(("Difference", "p", "p (Holm)"), "The largest itself, or not tested.")
+        why["Spearman"] = "One of the two is constant."
+        yield Table(out.reset_index(drop=True), f"leaderboard_{i}", caption, {"p": 4, "p (Holm)": 4}, why=why)
+
+
+def above_control(results: Results, names: DisplayNames) -> Iterator[Table]:
+    """By people's ratings and by each metric, the share of pairs in which an ordinary system's item scores higher than
+    the control's, by data set; nothing without a control."""
+    for i, (name, part) in enumerate(data_sets(results, names.titles).items()):
+        rows = part["above_control"]
+        people, metrics = names.sort(rows[rows["label"].notna()]), rows[rows["metric"].notna()].set_index("metric")
+        metrics = metrics.reindex([m for m in names.titles["metric"] if m in metrics.index]).reset_index()
+        if len(shown := pd.concat([people, metrics])):
+            by = [names.name("label", *key) for key in people[["label", "method"]].itertuples(index=False)]
+            out = pd.DataFrame({"By": by + [names.name("metric", m) for m in metrics["metric"]]}, index=shown.index)
+            out = out.assign(Share=tables.intervals(shown), Pairs=shown["n"], Workers=shown["n_clusters"])
+            caption = f"{name}: share of pairs of a chat with an ordinary system and one with the degraded control of"
+            caption += " the same worker in which the former scores higher, by people's ratings and by metrics; CI over"
+            yield Table(out.reset_index(drop=True), f"above_control_{i}", caption + " workers. Chance: 0.5.")
+
+
+def clusters_of_metrics(results: Results, names: DisplayNames) -> Iterator[Table]:
+    """Of each data set, metrics with their correlations over items and over systems, and their clusters by either."""
+    for i, (name, part) in enumerate(data_sets(results, names.titles).items()):
+        of_items, tests = overall(part), part["correlation_difference"]
+        single = part.select("correlation", scope="system", coefficient="pearson")
+        means = part.select("mean_correlation", level="system", coefficient="pearson")
+        sides = [("Items", "spearman", of_items), ("Systems", "pearson", means if len(means) else single)]
+        order = of_items.sort_values("estimate", ascending=False, kind="stable")["metric"]
+        if len(order) < 2:
+            continue
+        out = pd.DataFrame({"Metric": [names.name("metric", m) for m in order]}, index=pd.Index(order))
+        for heading, coefficient, rows in sides:
+            if len(rows):
+                out[heading] = tables.intervals(rows.set_index("metric").reindex(order))
+                out[f"Cluster by {heading.lower()}"] = _clusters(rows, where(tests, coefficient=coefficient), order)
+        why = {c: "Not tested: too few systems or common items." for c in out if c.startswith("Cluster")}
+        why |= dict.fromkeys(("Items", "Systems"), "One of the two is constant.")
+        caption = f"{name}: correlation of metrics with people over items (Spearman's) and over the means of systems"
+        caption += (
+            f" (Pearson's{f', {int(single.n.max())} systems' if len(single) else ''}), means over labels. No metric of"
+        )
+        caption += " a cluster is shown to differ from its first (p < 0.05, Holm's adjustment over all pairs)."
+        yield Table(out.reset_index(drop=True), f"clusters_{i}", caption, why=why)
+
+
+def _clusters(rows: pd.DataFrame, tests: pd.DataFrame, metrics: pd.Series) -> pd.Series:
+    """Number of the cluster of each of `metrics`; missing where nothing was tested. rows, tests : correlations and
+    their differences."""
+    ranked = rows.dropna(subset="estimate").sort_values("estimate", ascending=False, kind="stable")["metric"]
+    apart = tests.loc[tests["p_adjusted"] < 0.05, ["metric", "against"]].itertuples(index=False, name=None)
+    found = tiers(list(ranked), set(map(frozenset, apart))) if tests["p_adjusted"].notna().any() else []
+    place = {metric: k for k, tier in enumerate(found, start=1) for metric in tier}
+    return pd.Series([place.get(m) for m in metrics], pd.Index(metrics), dtype="Int64")
+
+
+def reliability(results: Results, names: DisplayNames) -> Table | Prose:
+    """Reliability of the mean rating and ceiling: one row per label."""
+    if results["reliability"]["estimate"].isna().all():
+        return Prose("No item was rated twice, or items do not differ, so the ceiling is unknown.")
+    columns: dict[str, tuple[str, dict]] = {
+        "Reliability of the mean": ("reliability", {}),
+        "Ceiling": ("reliability_ceiling", {}),
+    }
+    out = tables.side_by_side(results, [*DATA_SET, "label"], columns, ["Ceiling"])
+    caption = "Reliability of the mean rank and ceiling."
+    why = dict.fromkeys(columns, "Not defined: too few ratings in common, or no variation.")
+    return Table(names.named(names.sort(out)), "reliability", caption, why=why)

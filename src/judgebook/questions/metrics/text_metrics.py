@@ -10,9 +10,7 @@ wordllama, whose weights are in its wheel. Without them only the metrics that ne
 References: Papineni et al. 2002 and Post 2018 (BLEU), Popović 2015 (chrF), Lin 2004 (ROUGE-L), Lavie and Agarwal 2007
 (METEOR), Li et al. 2016 (distinct-n), See et al. 2019 (repetition across the turns of a dialogue); Zhang et al. 2022,
 section 2.2, for the similarity of the response to the last turn: the AM part of the DSTC10 baseline, there with a
-fine-tuned RoBERTa; Zhang et al. 2020, "BERTScore", section 3, for the matching of words (Zhang et al. 2022, Table 7),
-there with the contextual embeddings of BERT, here with wordllama's, which are the same wherever a word stands. Values
-of either therefore cannot be compared with printed ones.
+fine-tuned RoBERTa, so that values cannot be compared with printed ones.
 """
 
 from __future__ import annotations
@@ -116,28 +114,6 @@ def _embeddings() -> Any:
     return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
 
 
-def _matching(texts: list[str], others: list[str]) -> Iterable[float]:
-    """F-measure of greedily matched words: BERTScore without weights and rescaling, with wordllama's word pieces."""
-    model = _embeddings()
-    vectors = model.embedding / np.linalg.norm(model.embedding, axis=1, keepdims=True)
-
-    def pieces(text: str) -> np.ndarray:
-        one = model.tokenize([text])[0]
-        return vectors[[i for i, real in zip(one.ids, one.attention_mask, strict=True) if real]].astype(float)
-
-    return (greedy_f(pieces(text) @ pieces(other).T) for text, other in zip(texts, others, strict=True))
-
-
-def greedy_f(similarity: np.ndarray) -> float:
-    """F-measure of greedy matching from the (words of the response, words of the reference) cosines.
-
-    Precision is the mean over words of the response of the largest cosine with a word of the reference, recall that
-    over words of the reference (Zhang et al. 2020, "BERTScore", section 3). 0 where either is not positive.
-    """
-    p, r = similarity.max(axis=1).mean(), similarity.max(axis=0).mean()
-    return float(2 * p * r / (p + r)) if min(p, r) > 0 else 0.0
-
-
 def _length(texts: list[str], others: list[str]) -> Iterable[float]:
     """Words by white space."""
     return (float(len(text.split())) for text in texts)
@@ -176,7 +152,6 @@ METRICS: dict[str, TextMetric] = {
     "rouge_l": TextMetric("ROUGE-L", "reference", "rouge-score", _rouge_l),
     "meteor_no_wordnet": TextMetric("METEOR without WordNet", "reference", "nltk", _meteor),
     "similarity_reference": TextMetric("Similarity to reference", "reference", "wordllama", _similarity),
-    "matching_reference": TextMetric("Matching with reference", "reference", "wordllama", _matching),
     "similarity_last_turn": TextMetric("Similarity to last turn", "last_turn", "wordllama", _similarity),
     "length": TextMetric("Length in words", None, None, _length),
     "distinct_1": TextMetric("Distinct-1", None, None, _distinct(1)),

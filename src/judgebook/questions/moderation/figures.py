@@ -14,18 +14,14 @@ from judgebook.display.many import DRAWN
 from judgebook.display.names import BAD, GOOD, NONE, OPEN, DisplayNames
 from judgebook.display.plots import stacked
 from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
-from judgebook.display.text import Phrases, span, told
+from judgebook.display.text import Phrases, told
 from judgebook.display.views import Plot
-from judgebook.questions.moderation import tables
-from judgebook.questions.moderation.preferences import OUTCOMES
-from judgebook.questions.moderation.tables import by_corpus, ordered, pair_titles
+from judgebook.questions.moderation.analysis import OUTCOMES, preferred
 from judgebook.study.results import Results
 
 #: outcomes from good to bad for the system: colour of bars, and a shade that shows as a thin line
 SHADES = {"wins": GOOD, "tied": "#8FC4BD", "unrelated": NONE, "loses": BAD}
 DARK = SHADES | {"tied": "#4B9C93", "unrelated": OPEN}
-#: categories from bad to good
-CATEGORIES = (BAD, NONE, GOOD)
 #: intervals: name -> (legend, line width, opacity)
 INTERVALS = {
     "n": ("CI, all judgements independent", 2.6, 0.45),
@@ -36,40 +32,27 @@ _PHRASES = Phrases(__package__)
 
 
 def outcomes(results: Results, names: DisplayNames) -> Iterator[Plot]:
-    """Shares of the outcomes by system, and by pair of systems from the side of the first."""
-    shares = ordered(results.select("moderation_share", data=None), names)
-    for suffix, rows in by_corpus(shares):
-        alone = rows[rows["system_b"].isna()]
-        titles = {s: names.name("system", s) for s in alone["system"].unique()}
-        best = alone[alone["outcome"] == "wins"].sort_values("estimate").iloc[-1]
+    """Shares of the outcomes by system."""
+    shares = results.select("moderation_share", data=None)
+    shares = shares.iloc[shares["system"].map(lambda s: names.position("system", s)).argsort(kind="stable")]
+    for i, (corpus, rows) in enumerate(shares.groupby("corpus", sort=False)):
+        titles = {s: names.name("system", s) for s in rows["system"].unique()}
+        wins = rows[rows["outcome"] == "wins"].sort_values("estimate").set_index("system")["estimate"]
         alt = f"Shares of wins, ties, unrelated and losses of {len(titles)} systems with intervals;"
-        alt += f" {titles[best['system']]} wins most often ({100 * best['estimate']:.0f}%)."
-        alone = alone.assign(line=alone["system"])
-        few = _first(titles, alone[alone["outcome"] == "wins"].set_index("line")["estimate"])
+        alt += f" {titles[wins.index[-1]]} wins most often ({100 * wins.iloc[-1]:.0f}%)."
+        most = set(wins.nlargest(DRAWN).index) if len(titles) > DRAWN else set(titles)
+        few = {system: title for system, title in titles.items() if system in most}
         note = captions.chosen(len(few), len(titles), "systems that win most often")
         caption = f"Bars: how often each system's answer wins, ties, is unrelated to the prompt or loses. {ENDS}"
-        tests = results["moderation_lead"].loc[lambda f, of=rows["corpus"].iloc[0]: f["corpus"] == of]
-        caption = captions.joined(caption, note, count(alone))
-        of_systems, of_pairs = leads_title(tests, names), pairs_title(tests)
+        tests = results["moderation_lead"].loc[lambda f, of=corpus: f["corpus"] == of]
         unit = "Share of judgements, by system and outcome"
-        yield Plot(bars(alone, few), f"outcomes{suffix}", alt, caption, of_systems, unit)
-        pairs, titles = pair_titles(rows, names)
-        alt = f"Shares of wins, ties, unrelated and losses of {len(titles)} pairs of systems; the first of a pair wins"
-        shares = pairs.drop_duplicates(["line", "outcome"]).pivot_table(
-            index="line", columns="outcome", values="estimate"
-        )
-        few = _first(titles, (shares["wins"] - shares["loses"]).abs())
-        note = captions.chosen(len(few), len(titles), "pairs whose wins and losses differ most")
-        caption = f"Bars: how often the first system of a pair wins or loses, both tie or both are unrelated. {ENDS}"
-        alt = f"{alt} {span(100 * pairs.loc[pairs['outcome'] == 'wins', 'estimate'], 0)}%."
-        caption = captions.joined(caption, note, count(pairs))
-        unit = "Share of judgements, by pair of systems and outcome"
-        yield Plot(bars(pairs, few), f"pairs{suffix}", alt, caption, of_pairs, unit)
+        fig, caption = bars(rows.assign(line=rows["system"]), few), captions.joined(caption, note, count(rows))
+        yield Plot(fig, f"outcomes_{i}" if i else "outcomes", alt, caption, leads_title(tests, names), unit)
 
 
 def leads_title(rows: pd.DataFrame, names: DisplayNames) -> str:
     """Who is preferred to most others. rows : `moderation_lead`."""
-    won = pd.Series([better for better, _ in tables.preferred(rows)]).value_counts()
+    won = pd.Series([better for better, _ in preferred(rows)]).value_counts()
     best = sorted(won.index[won == won.max()], key=lambda s: names.position("system", s))
     systems = {*rows["system"], *rows["system_b"]}
     facts = {
@@ -78,11 +61,6 @@ def leads_title(rows: pd.DataFrame, names: DisplayNames) -> str:
         "beaten": int(won.max()) if len(won) else 0,
     }
     return _PHRASES.say("leads_title", n=len(rows), **facts)
-
-
-def pairs_title(rows: pd.DataFrame) -> str:
-    """How many pairs differ significantly. rows : `moderation_lead`."""
-    return _PHRASES.say("pairs_title", n=len(rows), found=len(tables.preferred(rows)))
 
 
 #: what the dots and lines beside bars are
@@ -98,12 +76,6 @@ def count(rows: pd.DataFrame) -> str:
     return f"{captions.sample(sizes, 'judgements per row')}." if len(sizes) else ""
 
 
-def _first(titles: Mapping[str, str], by: pd.Series) -> dict[str, str]:
-    """Of many lines the DRAWN with the largest values, in their order."""
-    most = set(by.nlargest(DRAWN).index) if len(titles) > DRAWN else set(titles)
-    return {line: title for line, title in titles.items() if line in most}
-
-
 def bars(rows: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     """Shares as stacked bars, and each with its intervals on a common axis. titles : value of `line` -> name."""
     once = rows.drop_duplicates(["line", "outcome"])
@@ -112,9 +84,6 @@ def bars(rows: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     fig, axes = subplots(1, 5, width=PAGE, height=1.2 + 0.34 * len(titles), width_ratios=[1.7, 1, 1, 1, 1])
     stacked(wide.set_axis(list(titles.values())), axes[0], colors=list(SHADES.values()), xlabel="Share of judgements")
     axes[0].set_xticks([0, 0.5, 1])
-    if max(map(len, titles.values())) > 26:  # narrow bars: only what has room
-        for text in axes[0].texts:
-            text.set_visible(float(text.get_text()) >= 18)
     right = min(100, 4 + 100 * rows.loc[rows["line"].isin(list(titles)), "ci_high"].max())
     kinds = [k for k in INTERVALS if (rows["interval"] == k).any()]
     for ax, outcome in zip(axes[1:], OUTCOMES, strict=True):

@@ -15,7 +15,6 @@ class Moderation(Section):
     better: str = Field("better", description="label: which of two replies is better")
     unrelated: str = Field("unrelated", description="label: both replies are unrelated (recorded for the left one)")
     flagged: str = Field("flagged", description="label: the reply is toxic or encourages it")
-    reference_system: str | None = Field("human", description="system whose replies are the reference for overlap")
     paper: str | None = Field(None, description="the paper whose printed tables are compared")
 
 

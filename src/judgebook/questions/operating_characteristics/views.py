@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from textwrap import fill
 from typing import Any
 
 import pandas as pd
 from matplotlib.ticker import PercentFormatter
 
-from judgebook.display import captions, cells
+from judgebook.display import captions
 from judgebook.display.names import NEUTRAL, DisplayNames
 from judgebook.display.style import PAGE, subplots, tips
 from judgebook.display.tables import intervals
-from judgebook.display.text import Phrases, percent, plural, span, told
+from judgebook.display.text import Phrases, percent, span, told
 from judgebook.display.views import Plot, Prose, Table
 from judgebook.model.designs import POWER
-from judgebook.questions.operating_characteristics.fits import ALPHA
+from judgebook.questions.operating_characteristics.analysis import ALPHA
 from judgebook.questions.operating_characteristics.question import Operating
 from judgebook.study.results import Results
 
@@ -77,11 +76,11 @@ def _of_alpha(results: Results) -> dict[str, Any] | None:
     return {"turn": hits.get("turn"), "dialogue": hits.get("dialogue"), "n": size, "samples": samples}
 
 
-def fits(results: Results, names: DisplayNames, confidence: float) -> Iterator[Plot | Table]:
+def fits(results: Results, names: DisplayNames, confidence: float) -> Plot | None:
     """The rates of the fit of each method beside what they should be."""
     rows = of_fits(results, names, confidence)
     if rows.empty:
-        return
+        return None
     methods = list(dict.fromkeys(rows["method"]))
     fig, axes = subplots(1, len(RATES), width=PAGE, height=0.3 * len(methods) + 1.25, sharey=True, squeeze=False)
     for ax, (name, title) in zip(axes[0], RATES.items(), strict=True):
@@ -104,24 +103,7 @@ def fits(results: Results, names: DisplayNames, confidence: float) -> Iterator[P
     alt = "; ".join(f"{title.lower()}: {span(part['estimate'])}" for title, part in rows.groupby("title", sort=False))
     subtitle = "Shares of simulated studies"
     title = _PHRASES.say("fits_title", n=len(rows), kept=int(rows["kept"].sum()))
-    yield Plot(fig, "fits", f"{alt}.", caption, title, subtitle)
-    design = [_design(r) for r in rows.to_dict("records")]
-    out = pd.DataFrame({"method": rows["method"], "label": rows["label"], "Design": design, "Rate": rows["title"]})
-    out["Nominal"] = cells.percents(rows["nominal"])
-    out["Measured"] = [cells.of_share(r.estimate, r.ci_low, r.ci_high, 1) for r in rows.itertuples()]
-    out["Studies"] = rows["n"].astype("Int64")
-    out["Verdict"] = rows["kept"].map({True: "kept", False: "not kept"})
-    caption = "Rates of the fit in simulated studies, with 95% Monte Carlo intervals. Kept: the interval includes the"
-    caption += " nominal rate or lies on the better side of it."
-    yield Table(names.named(out), "fits", caption)
-
-
-def _design(row: dict[str, Any]) -> str:
-    """`58 dialogues, 7 annotators (a sample)`, as far as it is known."""
-    size = row["n_dialogues"] if pd.notna(row["n_dialogues"]) else row["sample_size"]
-    people = {"sampled": " (a sample)", "fixed": " (the same)"}.get(row["people"], "")
-    known = f", {plural(int(row['n_annotators']), 'annotator')}{people}" if pd.notna(row["n_annotators"]) else ""
-    return plural(int(size), "comparison" if row["level"] == "pair" else "dialogue") + known
+    return Plot(fig, "fits", f"{alt}.", caption, title, subtitle)
 
 
 def alpha(results: Results, names: DisplayNames) -> Table | None:

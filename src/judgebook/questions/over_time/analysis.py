@@ -1,7 +1,7 @@
 """What has changed over time? The results of notebook 18.
 
-Means of systems, leniency of annotators and agreement in each period, who and what there was, and which changes from
-one period to the next are more than chance. Means change with the systems, with those who judge, and with the items;
+Means of systems in each period, who and what there was, and which changes of systems and annotators from one period to
+the next are more than chance. Means change with the systems, with those who judge, and with the items;
 changes of systems are therefore told by annotators who judged in both periods (`changes`).
 
 References
@@ -23,8 +23,7 @@ from judgebook.annotations import population
 from judgebook.annotations.cells import cells
 from judgebook.annotations.periods import in_order, periods
 from judgebook.annotations.scales import within_scale
-from judgebook.questions.agreement.analysis import plain_alphas
-from judgebook.questions.over_time.changes import Boundary, severities
+from judgebook.questions.over_time.changes import Boundary
 from judgebook.questions.over_time.question import OverTime
 from judgebook.questions.performance import rates
 from judgebook.questions.performance.analysis import by_unit, chosen, interval_unit, ranking_unit
@@ -49,8 +48,8 @@ def analyse(
 
     annotations : of the evaluation itself. unranked : systems that are not ranked. inference : of `populations`.
 
-    Returns `Results`: `period_mean`, `period_severity`, `period_alpha`, `period_count`, and from each period to the
-    next `annotator_change`, `system_change` (p-values adjusted within the corpus and group) and `unseparated`.
+    Returns `Results`: `period_mean`, `period_count`, and from each period to the next `annotator_change`,
+    `system_change` (p-values adjusted within the corpus and group) and `unseparated`.
     """
     judged = chosen(annotations, unranked, labels)
     judged = judged.assign(period=periods(judged, options.every or "week"))
@@ -59,9 +58,7 @@ def analyse(
     order = {place: in_order(part["period"]) for place, part in judged.groupby(_PLACE, sort=False)}
     return collect(
         means(judged, labels, inference=inference, sampling=sampling),
-        alphas(judged, labels),
         (row for place, part in judged.groupby(_PLACE, sort=False) for row in composition(part, order[place])),
-        leniency(rated, labels, sampling.confidence),
         (row for place, part in rated.groupby(_PLACE, sort=False) for row in
          changes(part, labels, order[place], options, sampling.confidence)),
     )  # fmt: skip
@@ -86,15 +83,6 @@ def means(
     return within_scale(both, labels).assign(statistic="period_mean").drop(columns=["interval", "outcome"])
 
 
-def alphas(judged: Annotations, labels: Sequence[Label]) -> Iterator[dict[str, Any]]:
-    """`period_alpha` of every label, without intervals."""
-    for period, rows in judged.groupby("period", sort=False):
-        for row in plain_alphas(rows, labels).to_dict("records"):
-            same = {c: row[c] for c in ("corpus", "group", "level", "method", "label", "n")}
-            if np.isfinite(row["estimate"]):
-                yield {"statistic": "period_alpha", **same, "period": period, "estimate": row["estimate"]}
-
-
 def composition(judged: Annotations, order: Sequence[str]) -> Iterator[dict[str, Any]]:
     """`period_count` of one corpus and group: judgements, items, systems and annotators, and how many of the latter two
     are new since the period before, or gone."""
@@ -116,29 +104,16 @@ def composition(judged: Annotations, order: Sequence[str]) -> Iterator[dict[str,
         before = members
 
 
-def _scores(rows: Annotations) -> pd.DataFrame:
-    """annotator, system, unit, score, period of known annotators. unit : what systems share, else what holds several
-    dialogues of one, else the dialogue."""
-    rows = rows[rows["annotator_known"]]
-    unit = ranking_unit(rows)
-    return rows.assign(unit=rows[interval_unit(rows) if unit in ("dialogue", "pair") else unit])
-
-
-def leniency(rated: Annotations, labels: Sequence[Label], confidence: float) -> Iterator[dict[str, Any]]:
-    """`period_severity` of every label."""
-    for cell, label, rows in cells(rated, labels):
-        head = {"statistic": "period_severity", **cell, "level": METHODS[label.method].unit}
-        for period, part in _scores(rows).groupby("period", sort=False):
-            yield from ({**head, "period": period, **row} for row in severities(part, confidence))
-
-
 def changes(
     rated: Annotations, labels: Sequence[Label], order: Sequence[str], options: OverTime, confidence: float
 ) -> Iterator[dict[str, Any]]:
     """`annotator_change`, `system_change` and `unseparated` of one corpus and group."""
     at: list[tuple[Mapping[str, Any], Boundary]] = []
     for cell, label, rows in cells(rated, labels):
-        scores = _scores(rows)
+        scores = rows[rows["annotator_known"]]
+        unit = ranking_unit(scores)  # what systems share, else what holds several dialogues of one, else the dialogue
+        unit = interval_unit(scores) if unit in ("dialogue", "pair") else unit
+        scores = scores.assign(unit=scores[unit])
         for before, period in pairwise(order):
             part = scores[scores["period"].isin([before, period])]
             if rows.loc[rows["period"].isin([before, period]), "period"].nunique() == 2:
@@ -153,22 +128,11 @@ def changes(
 
 def _rows(head: Mapping[str, Any], boundary: Boundary, m: int, confidence: float) -> Iterator[dict[str, Any]]:
     family = {"family": f"{m} changes that might be named, bonferroni"}
-    for statistic, column, tested in (
-        ("annotator_change", "annotator", boundary.annotators),
-        ("system_change", "system", boundary.systems),
-    ):
+    for kind, tested in (("annotator", boundary.annotators), ("system", boundary.systems)):
         for name, contrast in tested.items():
-            row = contrast.rows(confidence)[0]
-            if np.isfinite(row["p_value"]):
-                adjusted = {"p_adjusted": min(1.0, m * row["p_value"]), "n_annotators": len(boundary.common)}
-                yield {
-                    "statistic": statistic,
-                    **head,
-                    column: name,
-                    **row,
-                    **adjusted,
-                    **family,
-                    "resample_unit": "item",
-                }
+            row = contrast.row(confidence)
+            if np.isfinite(p := row["p_value"]):
+                row |= {"p_adjusted": min(1.0, m * p), "n_annotators": len(boundary.common), "resample_unit": "item"}
+                yield {"statistic": f"{kind}_change", **head, kind: name, **row, **family}
     if boundary.why:
         yield {"statistic": "unseparated", **head, "estimate": len(boundary.common), "note": boundary.why}

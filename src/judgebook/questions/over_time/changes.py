@@ -5,21 +5,51 @@ scores of all annotators alike; so an annotator's change is that relative to the
 and does not depend on what systems did. Annotators who changed are left out, one at a time, and those who judged in
 both periods and did not change tell how systems changed. If all annotators became stricter together, that looks like a
 change of all systems; nothing in such data can tell these apart.
+
+Changes are linear contrasts of effects: least squares on indicators, with the error of the jackknife, which leaves out
+a cluster at a time (CR3), and degrees of freedom by the effective number of clusters that the contrast rests on.
+
+References
+----------
+Bell and McCaffrey 2002, Survey Methodology 28, 169-181 (CR3). Carter, Schnepel and Steigerwald 2017, Review of
+Economics and Statistics 99, 698-709 (effective number).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtr, stdtrit
 
-from judgebook.questions.over_time.contrasts import Contrasts, contrasts, indicators
+from judgebook.statistics.clusters import numbered
 
 #: why changes of systems and annotators cannot be told apart, for readers
 UNKNOWN, NOBODY = "it is not known who judged", "no annotator judged enough in both"
 ONLY_ONE, ALL_CHANGED = "only one annotator judged enough in both", "those who judged in both changed"
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """NaN where the data do not identify a contrast, or hardly any cluster does."""
+
+    estimate: float
+    error: float
+    df: float
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided."""
+        return float(2 * stdtr(self.df, -abs(self.estimate / self.error)))
+
+    def row(self, confidence: float) -> dict[str, Any]:
+        """Columns of a result row: estimate, interval and p-value."""
+        half = float(stdtrit(self.df, (1 + confidence) / 2)) * self.error
+        ends = {"estimate": self.estimate, "ci_low": self.estimate - half, "ci_high": self.estimate + half}
+        return ends | {"ci_kind": "t", "p_value": self.p_value}
 
 
 @dataclass
@@ -34,8 +64,8 @@ class Boundary:
     rows: pd.DataFrame
     least: int
     identified: bool = True
-    annotators: dict[str, Contrasts] = field(default_factory=dict)
-    systems: dict[str, Contrasts] = field(default_factory=dict)
+    annotators: dict[str, Contrast] = field(default_factory=dict)
+    systems: dict[str, Contrast] = field(default_factory=dict)
     changed: list[str] = field(default_factory=list)
     why: str = ""
 
@@ -56,7 +86,7 @@ class Boundary:
         while len(left) > 1:
             values = annotator_changes(self.rows[self.rows["annotator"].isin(left)], left)
             self.annotators |= dict(zip(left, values, strict=True))
-            p = np.array([one.p_values[0] for one in values])
+            p = np.array([one.p_value for one in values])
             if np.isnan(p).all() or np.nanmin(p) >= level:
                 break
             if len(left) == 2:  # one relative to the other: it cannot be told whose change it is
@@ -81,7 +111,7 @@ def _in_both(rows: pd.DataFrame, column: str, least: int) -> list[str]:
     return sorted(units.index[(units.reindex(columns=[False, True], fill_value=0) >= least).all(axis=1)])
 
 
-def annotator_changes(rows: pd.DataFrame, annotators: list[str]) -> list[Contrasts]:
+def annotator_changes(rows: pd.DataFrame, annotators: list[str]) -> list[Contrast]:
     """Of each of (two or more) annotators: how much their scores rose more than those of the others.
 
     rows : as in `Boundary`, by these annotators.
@@ -93,10 +123,10 @@ def annotator_changes(rows: pd.DataFrame, annotators: list[str]) -> list[Contras
     n = len(annotators)
     own = np.eye(n) - (1 - np.eye(n)) / (n - 1)
     wanted = np.hstack([np.zeros((n, x.shape[1] - 2 * n)), np.kron(own, [-1.0, 1.0])])
-    return _each(contrasts(x, rows["score"].to_numpy(float), rows["unit"].to_numpy(), wanted, late))
+    return contrasts(x, rows["score"].to_numpy(float), rows["unit"].to_numpy(), wanted, late)
 
 
-def system_changes(rows: pd.DataFrame, systems: list[str]) -> list[Contrasts]:
+def system_changes(rows: pd.DataFrame, systems: list[str]) -> list[Contrast]:
     """Of each system: how much its scores rose, annotators being as strict as before. rows : as in `Boundary`."""
     rows = rows[rows["system"].isin(systems)]
     late = rows["late"].to_numpy(int)
@@ -104,27 +134,51 @@ def system_changes(rows: pd.DataFrame, systems: list[str]) -> list[Contrasts]:
     x = np.hstack([np.eye(2 * len(systems))[cell], indicators(pd.factorize(rows["annotator"])[0])])
     wanted = np.zeros((len(systems), x.shape[1]))
     wanted[:, : 2 * len(systems)] = np.kron(np.eye(len(systems)), [-1.0, 1.0])
-    return _each(contrasts(x, rows["score"].to_numpy(float), rows["unit"].to_numpy(), wanted, late))
+    return contrasts(x, rows["score"].to_numpy(float), rows["unit"].to_numpy(), wanted, late)
 
 
-def _each(made: Contrasts) -> list[Contrasts]:
-    values = (made.estimate, made.error, made.df)
-    return [Contrasts(*(v[i : i + 1] for v in values)) for i in range(len(made.estimate))]
+def indicators(*codes: np.ndarray) -> np.ndarray:
+    """(n, p) indicator columns of each of (n,) codes, side by side; p is the sum of their largest values and ones."""
+    return np.hstack([np.eye(int(c.max(initial=-1)) + 1)[c] for c in codes])
 
 
-def severities(rows: pd.DataFrame, confidence: float) -> list[dict[str, Any]]:
-    """Rows of annotators in one period: how much higher each scores than all on average, systems being equal.
+def contrasts(
+    x: np.ndarray, y: np.ndarray, clusters: np.ndarray, wanted: np.ndarray, samples: np.ndarray
+) -> list[Contrast]:
+    """Contrasts (q, p) of the coefficients of (n,) y on (n, p) x, which need not have full rank.
 
-    rows : as in `Boundary`, without `late`; none of fewer than two annotators.
+    clusters : (n,) names. samples : (n,) numbers of the samples that are compared. Degrees of freedom are one less than
+    the effective number of clusters in the sample that has fewest. Missing are contrasts that the data do not identify,
+    and those for which a sample has fewer than two effective clusters.
     """
-    names = sorted(rows["annotator"].unique())
-    n = len(names)
-    if n < 2:
-        return []
-    who = pd.Index(names).get_indexer(rows["annotator"])
-    x = np.hstack([indicators(pd.factorize(rows["system"])[0]), np.eye(n)[who]])
-    wanted = np.hstack([np.zeros((n, x.shape[1] - n)), np.eye(n) - 1 / n])
-    made = contrasts(x, rows["score"].to_numpy(float), rows["unit"].to_numpy(), wanted).rows(confidence)
-    size = np.bincount(who, minlength=n)
-    out = [{**row, "annotator": name, "n": k} for row, name, k in zip(made, names, size, strict=True)]
-    return [{k: v for k, v in row.items() if k != "p_value"} for row in out if np.isfinite(row["estimate"])]
+    inverse = np.linalg.pinv(x.T @ x, hermitian=True)
+    estimable = np.isclose(wanted @ inverse @ (x.T @ x), wanted, atol=1e-6).all(axis=1)
+    reach = wanted @ inverse @ x.T  # (q, n): what each score counts for
+    code = numbered(clusters)
+    rest = y - x @ (inverse @ (x.T @ y))
+    influence = []
+    for rows in _alike(code):  # (k, size): all clusters of one size at once
+        part, of_cluster = x[rows], reach[:, rows].transpose(1, 0, 2)
+        hat = part @ inverse @ part.transpose(0, 2, 1)
+        without = np.linalg.pinv(np.eye(rows.shape[1]) - hat, hermitian=True, rcond=1e-8) @ rest[rows][..., None]
+        influence.append((of_cluster @ without)[..., 0])
+    variance, count = np.sum(np.concatenate(influence) ** 2, axis=0), int(code.max()) + 1
+    df = np.min([_effective(reach[:, samples == s], code[samples == s]) for s in np.unique(samples)], axis=0) - 1
+    usable = estimable & (df >= 1) & (variance > 1e-12)
+    error = np.sqrt(variance * (count - 1) / count)
+    values = np.where(usable, [wanted @ (inverse @ (x.T @ y)), error, df], np.nan)
+    return [Contrast(*map(float, value)) for value in values.T]
+
+
+def _effective(reach: np.ndarray, code: np.ndarray) -> np.ndarray:
+    """(q,) effective number of clusters, from what each of (q, n) scores counts for in a contrast."""
+    weight = np.array([np.bincount(code, row**2) for row in reach])
+    return weight.sum(axis=1) ** 2 / np.maximum(np.sum(weight**2, axis=1), 1e-300)
+
+
+def _alike(code: np.ndarray) -> Iterator[np.ndarray]:
+    """(k, size) places of the members of all clusters of one size, for each size."""
+    size, order = np.bincount(code), np.argsort(code, kind="stable")
+    first = np.cumsum(size) - size
+    for one in np.unique(size):
+        yield order[first[size == one][:, None] + np.arange(one)]

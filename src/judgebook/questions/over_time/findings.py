@@ -26,7 +26,7 @@ def named(results: Results, statistic: str, false_alarms: float) -> pd.DataFrame
 
 
 def facts(results: Results, names: DisplayNames, false_alarms: float) -> dict[str, Any]:
-    """tested, periods (first, last, how many); `changes`: MOST of them as who, what, label, size, ends, since, and
+    """tested, periods (first, last); `changes`: MOST of them as who, what, label, size, ends, since, and
     whether of one of two annotators; n : of all; `together`: where all of several systems changed in one direction."""
     order = in_order(results["period_count"]["period"])
     people, systems = (named(results, s, false_alarms) for s in ("annotator_change", "system_change"))
@@ -36,15 +36,19 @@ def facts(results: Results, names: DisplayNames, false_alarms: float) -> dict[st
     mirrored = (everyone["n_annotators"] == 2) & everyone["who"].notna()
     everyone = everyone[~(mirrored & everyone.assign(mirrored=mirrored).duplicated([*_AT, "mirrored"]))]
     several = len(everyone[["corpus", "group"]].drop_duplicates()) > 1
+    tested = results["system_change"].sort_values("p_value", kind="stable").groupby(_AT, sort=False)
+    together = [
+        {"label": names.distinct_label(key[3], key[2]), "period": key[5], "n": len(rows)}
+        for key, rows in tested
+        if len(rows) > 1 and (rows["p_adjusted"] < false_alarms).all() and rows["estimate"].gt(0).mean() in (0, 1)
+    ]
     return {
         "tested": len(results["annotator_change"]) + len(results["system_change"]),
         "first": order[0] if order else "",
         "last": order[-1] if order else "",
-        "n_periods": len(order),
         "n": len(everyone),
+        "together": together,
         "changes": [_change(row, names, several=several) for row in everyone.head(MOST).to_dict("records")],
-        "together": _together(results, systems, names),
-        "false_alarms": false_alarms,
     }
 
 
@@ -60,22 +64,7 @@ def _change(row: dict[str, Any], names: DisplayNames, *, several: bool) -> dict[
         "low": min(abs(row["ci_low"]), abs(row["ci_high"])),
         "high": max(abs(row["ci_low"]), abs(row["ci_high"])),
         "period": row["period"],
-        "before": row["before"],
     }
-
-
-def _together(results: Results, systems: pd.DataFrame, names: DisplayNames) -> list[dict[str, Any]]:
-    """Where all of two systems or more, of which changes were tested, changed in one direction."""
-    tested = results["system_change"].groupby(_AT, sort=False).size()
-    out = []
-    for key, rows in systems.groupby(_AT, sort=False):
-        if (
-            len(rows) > 1
-            and len(rows) == tested[key]
-            and abs(rows["estimate"].gt(0).sum() * 2 - len(rows)) == len(rows)
-        ):
-            out.append({"label": names.distinct_label(key[3], key[2]), "period": key[5], "n": len(rows)})
-    return out
 
 
 def unseparated(results: Results) -> list[dict[str, Any]]:
@@ -86,17 +75,7 @@ def unseparated(results: Results) -> list[dict[str, Any]]:
             for why, part in parts]  # fmt: skip
 
 
-def composition(results: Results) -> dict[str, Any]:
-    """In how many periods systems or annotators came or went, and the fewest and most items of a period."""
-    rows = results["period_count"]
-    moved = rows[rows["what"].str.endswith((" new", " gone")) & (rows["estimate"] > 0)]
-    items = rows.loc[rows["what"] == "items", "estimate"]
-    of = {kind: moved.loc[moved["what"].str.startswith(kind), "period"].nunique() for kind in ("systems", "annotators")}
-    return {**of, "fewest": items.min(), "most": items.max(), "n_periods": rows["period"].nunique()}
-
-
 def findings(results: Results, names: DisplayNames, false_alarms: float) -> Iterator[Prose]:
-    """The headline: which changes stand out; where nothing can be told; what changed in who judged what."""
+    """The headline: which changes stand out; where nothing can be told."""
     yield Prose(_PHRASES.say("headline", **facts(results, names, false_alarms)))
     yield Prose(_PHRASES.say("unseparated", reasons=unseparated(results)))
-    yield Prose(_PHRASES.say("composition", **composition(results)))

@@ -1,15 +1,13 @@
 """How good are the systems? The results of notebook 07 as we would defend them.
 
-Rates, means and shares of comparisons with whole dialogues resampled, ranks with simultaneous intervals, and how much
-estimates depend on which annotation of an item is drawn. What Finch et al. 2023 published, every score being
-independent, is computed by cells of the notebook.
+Rates, means and shares of comparisons with whole dialogues resampled, and ranks with simultaneous intervals. What Finch
+et al. 2023 published, every score being independent, is computed by cells of the notebook.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 
 from judgebook import codes
@@ -20,16 +18,15 @@ from judgebook.questions.performance import davidson, rates
 from judgebook.questions.performance.fitted import fitted
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import METHODS, Label
-from judgebook.study.results import ResultRows, Results, collect, mark_primary, once
+from judgebook.study.results import ResultRows, Results, collect, mark_primary
 from judgebook.study.schema import SYSTEM_CELL, Annotations, Dialogues, unordered
 
 #: what responses of several systems may share, the widest first
 SHARED = ("session", "context")
 #: statistics of one system, with an interval over clusters and one for independent scores
 SCORES = ("rate", "mean", "share")
-LIGHT, PICKS = ["light_low", "light_high"], ["pick_low", "pick_high"]
-#: intervals that do not resample clusters, and the columns their ends have in figures and tables
-OTHER_INTERVALS = {"independent": LIGHT, "picks": PICKS}
+#: the interval of scores as published, which does not know clusters
+INDEPENDENT = "independent"
 #: columns of judgements that no result depends on: to copy their texts with every selection of rows takes long
 _UNUSED = (*CIRCUMSTANCES, "source_row")
 
@@ -64,8 +61,6 @@ def analyse(
     labels: Iterable[Label],
     unranked: Collection[str] = (),
     *,
-    n_picks: int,
-    pick_seed: int,
     sampling: Sampling,
     overall: str | Sequence[str] = (),
     unit: str | None = None,
@@ -80,9 +75,6 @@ def analyse(
         From `chosen`, with `interactor` (`with_interactors`).
     unranked : collection of str
         Systems that are not ranked: people, dummies.
-    n_picks, pick_seed : int
-        Of how much values depend on which annotation of an item is picked at random: picks to range over, and which
-        is the first.
     overall : "all" or sequence of str
         Labels of the overall order.
     unit : str, optional
@@ -103,7 +95,6 @@ def analyse(
         *(rates.clustered(part, unit=u, sampling=sampling) for u, part in parts),
         *(rates.with_annotators(part, unit=u, confidence=confidence) for u, part in parts),
         rates.composition(judged),
-        rates.over_picks(judged, n=n_picks, seed=pick_seed),
         design_effects_of_people(everybody),
         fitted(inside, labels, whose or population.modelled(inside), overall, confidence=confidence),
         davidson.printed_scores(inside[inside["dialogue_b"].notna()]),
@@ -169,29 +160,17 @@ def design_effects_of_people(annotations: Annotations) -> Results:
     return collect(*out)
 
 
-@once
-def two_intervals(results: Results) -> ResultRows:
-    """Rates, means and shares (column `statistic`) with their primary intervals: over clusters and annotators where
-    these are known, else over clusters; `light_low`, `light_high`: those for independent scores, missing where sampling
-    weights are used, which those are without; `pick_low`, `pick_high`: the range over picks."""
-    rows, keys = every_interval(results), [*SYSTEM_CELL, "statistic", "outcome"]
-    out = _primary(rows, keys)
-    for interval, columns in OTHER_INTERVALS.items():
-        ends = rows[rows["interval"] == interval].set_index(keys)[["ci_low", "ci_high"]]
-        out = out.join(ends.set_axis(columns, axis=1), on=keys)
-    return out.assign(**dict.fromkeys(LIGHT, np.nan)) if len(results["unweighted"]) else out
+def primary_scores(results: Results) -> ResultRows:
+    """Rates, means and shares (column `statistic`; `outcome` '' except of shares) with their primary intervals: over
+    clusters and annotators where these are known, else over clusters."""
+    rows = pd.concat([results[s].assign(statistic=s) for s in SCORES if len(results[s])], ignore_index=True)
+    return _primary(rows.assign(outcome=rows["outcome"].fillna("")), [*SYSTEM_CELL, "statistic", "outcome"])
 
 
 def _primary(rows: ResultRows, keys: list[str]) -> ResultRows:
-    out = rows[~rows["interval"].isin(list(OTHER_INTERVALS))]
+    out = rows[rows["interval"] != INDEPENDENT]
     people = out["interval"].str.endswith(rates.with_people("")).astype(bool)
     return out[people | ~people.groupby([out[k] for k in keys], dropna=False).transform("any")]
-
-
-def every_interval(results: Results) -> ResultRows:
-    """Rates, means and shares (column `statistic`; `outcome` '' except of shares), one row per kind of interval."""
-    rows = pd.concat([results[s].assign(statistic=s) for s in SCORES if len(results[s])], ignore_index=True)
-    return rows.assign(outcome=rows["outcome"].fillna(""))
 
 
 def with_and_without(results: Results) -> ResultRows:
@@ -207,7 +186,7 @@ def with_and_without(results: Results) -> ResultRows:
 
 
 def won(scores: ResultRows) -> ResultRows:
-    """Shares won, with the share tied as `tie`: of `two_intervals`."""
+    """Shares won, with the share tied as `tie`: of `primary_scores`."""
     tied = scores[scores["outcome"] == "tie"].set_index(SYSTEM_CELL)["estimate"].rename("tie")
     return scores[scores["outcome"] == "win"].join(tied, on=SYSTEM_CELL)
 

@@ -21,7 +21,7 @@ from judgebook.annotations.population import Population
 from judgebook.annotations.scores import sampled, weighted
 from judgebook.codes import distinct
 from judgebook.model import comparisons, designs, ratings
-from judgebook.model.comparisons import Comparisons, outcomes, shown
+from judgebook.model.comparisons import Comparisons, shown
 from judgebook.model.contrasts import Differences, Levels
 from judgebook.model.designs import POWER
 from judgebook.model.fit import PEOPLE, Fit
@@ -175,7 +175,7 @@ def overall(scores: list[tuple[int, pd.DataFrame]], *, others: bool) -> tuple[Fi
     every = pd.concat(out, ignore_index=True) if out else pd.DataFrame(columns=["label"])
     if (n := every["label"].nunique()) < 2:
         return None
-    return ratings.fit(judgements(every), others=others, intervals=True), n
+    return ratings.fit(judgements(every), others=others), n
 
 
 def standardised(scores: pd.DataFrame, sign: int) -> pd.DataFrame | None:
@@ -244,9 +244,9 @@ def _plain(
 
 def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> Iterator[dict[str, Any]]:
     """Rows of one fit: `contrast` for each pair of systems and `difference_found`, `level` of each and their
-    `order_reliability` (of comparisons `strength` and `outcome_chance`), `component_share` of each part; with a
-    direction `rank`, `lead`, `best_chance`, `data_to_separate` and `order_reversal`. Those of an overall order begin
-    with `overall_`.
+    `order_reliability` (of comparisons `strength`), `component_share` of each part; with a direction `rank`, `lead`,
+    `best_chance`, `data_to_separate` and `order_reversal`. An overall order has `overall_contrast`, `overall_level`,
+    `overall_rank`, `overall_lead`, `overall_best_chance` and `overall_data_to_separate`.
 
     head : what identifies them; sign : 1 where more is better, -1 where less is, 0 where that is not said.
     """
@@ -261,25 +261,31 @@ def of_fit(fit: Fit, head: Mapping[str, Any], sign: int, confidence: float) -> I
         row = {"system": systems[i], "system_b": systems[j], "estimate": estimate, "p_value": p, "p_adjusted": adjusted}
         ends = _interval(min(one, other), max(one, other), "simultaneous", fit.note)
         yield {**head, "n": fit.n, "statistic": f"{name}contrast", "family": FAMILY, **row, **ends}
-    found = shown(fit, (d.high - d.low) / 2 + ndtri(POWER) * d.se)
-    median = float(np.median(found[np.isfinite(found)])) if np.isfinite(found).any() else nan
-    row = {"n": len(d.se), "statistic": f"{name}difference_found", "estimate": median}
-    yield {**head, **row, "note": None if isfinite(median) else fit.note or UNKNOWN}
-    if not name and fit.log_nu is None:
-        yield {**head, **_reliable(fit, confidence)}
     yield from _levels(fit, head, name, confidence)
     if sign:
         yield from _order(fit, levels, d, head, name)
         yield from _repeated(fit, levels, d, head, name, confidence)
-    head |= {"n": fit.n}
+    if not name:
+        yield from _design(fit, d, head, confidence)
+
+
+def _design(fit: Fit, d: Differences, head: dict[str, Any], confidence: float) -> Iterator[dict[str, Any]]:
+    """What a label's own design finds, how reliable its order is, and of what its variance is made."""
+    found = shown(fit, (d.high - d.low) / 2 + ndtri(POWER) * d.se)
+    median = float(np.median(found[np.isfinite(found)])) if np.isfinite(found).any() else nan
+    row = {"n": len(d.se), "statistic": "difference_found", "estimate": median}
+    yield {**head, **row, "note": None if isfinite(median) else fit.note or UNKNOWN}
+    if fit.log_nu is None:
+        yield {**head, **_reliable(fit, confidence)}
+    head |= {"n": fit.n, "statistic": "component_share"}
     shares = {part: share for part, share in fit.shares.items() if not (fit.confounded and part in PEOPLE)}
     left_out = fit.left_out | (dict.fromkeys(PEOPLE, fit.confounded) if fit.confounded else {})
     for part, share in shares.items():
         low, high = fit.intervals.get(part, (nan, nan))
         row = {"part": part, "estimate": share, "ci_low": low, "ci_high": high}
-        yield {**head, "statistic": f"{name}component_share", **row, "ci_kind": "profile" if isfinite(low) else None}
+        yield {**head, **row, "ci_kind": "profile" if isfinite(low) else None}
     for part, reason in left_out.items():
-        yield {**head, "statistic": f"{name}component_share", "part": part, "note": reason}
+        yield {**head, "part": part, "note": reason}
 
 
 def _reliable(fit: Fit, confidence: float) -> dict[str, Any]:
@@ -300,24 +306,13 @@ def _interval(low: float, high: float, kind: str, note: str) -> dict[str, Any]:
 
 
 def _levels(fit: Fit, head: dict[str, Any], name: str, confidence: float) -> Iterator[dict[str, Any]]:
-    """`level` of each system, of comparisons `strength` and, of the strongest against each other, `outcome_chance`."""
+    """`level` of each system, of comparisons `strength`."""
     x, votes = fit.levels.estimates, fit.log_nu is not None
     df = np.minimum(np.diag(fit.levels.df), LARGE)
     half = stdtrit(df, (1 + confidence) / 2) * np.sqrt(np.diag(fit.levels.covariance))
     for i, system in enumerate(fit.systems):
         row = _sized(fit, head, i) | {"statistic": "strength" if votes and not name else f"{name}level"}
         yield row | {"system": system, "estimate": x[i]} | _interval(x[i] - half[i], x[i] + half[i], "t", fit.note)
-    if not votes or name:
-        return
-    d, best = fit.levels.differences(confidence), int(np.argmax(x))
-    single = stdtrit(np.minimum(d.df, LARGE), (1 + confidence) / 2) * d.se
-    for k in np.flatnonzero((d.first == best) | (d.second == best)):
-        other, gap = int(d.first[k] + d.second[k] - best), abs(float(d.estimate[k]))
-        row = {**head, "statistic": "outcome_chance", "system": fit.systems[best], "system_b": fit.systems[other]}
-        at = outcomes(np.array([gap, gap - single[k], gap + single[k]]), fit.log_nu or 0.0)
-        for outcome, (estimate, one, two) in zip(("win", "tie", "loss"), at, strict=True):
-            ends = _interval(min(one, two), max(one, two), "t", fit.note) if outcome != "tie" else {}
-            yield {**row, "outcome": outcome, "estimate": estimate, **ends}
 
 
 def _sized(fit: Fit, head: dict[str, Any], i: int) -> dict[str, Any]:
@@ -382,7 +377,9 @@ def _repeated(
         "estimate": nan if far else times,
         "note": (FAR if isfinite(d.high[k]) else fit.note or UNKNOWN) if far else None,
     }
+    if name:
+        return
     for who, variance in (("annotators", float(fit.people[k])), ("study", se**2)):
         if fit.others and isfinite(variance) and not (fit.confounded and who == "annotators"):
             chance = float(ndtr(-gap / sqrt(2 * variance))) if variance > 0 else 0.0
-            yield {**pair, "statistic": f"{name}order_reversal", "part": who, "estimate": chance}
+            yield {**pair, "statistic": "order_reversal", "part": who, "estimate": chance}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import fill
 from typing import Any
@@ -15,17 +14,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from judgebook.display import cells, style
+from judgebook.display import style
 from judgebook.display.cells import intervals, of_interval
 from judgebook.display.many import DRAWN, MOST
 from judgebook.display.names import BAD, OPEN, DisplayNames
 from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
 from judgebook.display.text import Phrases, number
-from judgebook.display.views import Plot, Table
+from judgebook.display.views import Plot
 from judgebook.questions.performance import leading
 from judgebook.questions.performance.arrangement import part_names
 from judgebook.questions.performance.leading import LEADS, RIVAL, TIED, WORSE
-from judgebook.study.results import Results
 
 _PHRASES = Phrases(__package__)
 #: inches: a row, title and axis of a line of panels, legend and label of the axis, letters of a name, a panel with the
@@ -107,14 +105,13 @@ def orders(rankings: pd.DataFrame, names: DisplayNames) -> list[Order]:
     return [order for *_, order in sorted(out, key=lambda entry: entry[:2])]
 
 
-def plot(order: Order, names: DisplayNames, name: str, note: str = "") -> Plot | None:
-    """How far each system is behind the leader, a panel for each run and group. note : at the end of the caption."""
+def plot(order: Order, names: DisplayNames, name: str) -> Plot | None:
+    """How far each system is behind the leader, a panel for each run and group."""
     if order.rows["lead"].isna().all():
         return None
     shown, left_out = _drawn(order.systems)
     fig = _figure(order, shown, names)
-    facts = _facts(order, order.rows, names) | {"n": len(order.systems), "drawn": len(shown) if left_out else 0}
-    facts["verdicts"] = [v for v in STYLES if (order.rows["verdict"] == v).any()]
+    facts = _facts(order, names) | {"n": len(order.systems), "drawn": len(shown) if left_out else 0}
     (left, right), ends = limits(order.rows, order.unit[0]), -order.unit[0] * order.rows[["lead_low", "lead_high"]]
     facts["cut"] = bool(((ends < left) | (ends > right)).any(axis=None))
     scores = order.of(order.parts[0])["estimate"].reindex(shown) * order.unit[0]
@@ -122,7 +119,7 @@ def plot(order: Order, names: DisplayNames, name: str, note: str = "") -> Plot |
     alt = _PHRASES.say("board_alt", **facts, listed=Markup("; ".join(listed)))
     of = {"Method": names.name("method", order.method), "Label": order.label or OVERALL}
     unit = f"Difference from the leader in {order.unit[2]}: {order.about()} ({facts['method']})"
-    return Plot(fig, name, alt, _PHRASES.say("board_caption", **facts) + note, title(order, names), unit, of)
+    return Plot(fig, name, alt, _PHRASES.say("board_caption", **facts), title(order, names), unit, of)
 
 
 def title(order: Order, names: DisplayNames) -> str:
@@ -135,15 +132,10 @@ def title(order: Order, names: DisplayNames) -> str:
     return _PHRASES.say("board_title", name=names.name("system", facts["top"]["system"]), **about)
 
 
-def _facts(order: Order, rows: pd.DataFrame, names: DisplayNames) -> dict[str, Any]:
+def _facts(order: Order, names: DisplayNames) -> dict[str, Any]:
     """What captions say; they are plain text."""
-    facts = {
-        "what": order.about(),
-        "method": names.name("method", order.method),
-        "unit": order.unit[2],
-        "score": order.unit[1],
-    }
-    facts |= {"over": _over(rows), "ci": names.ci, "main": order.parts[0] if len(order.parts) > 1 else ""}
+    facts = {"what": order.about(), "method": names.name("method", order.method)}
+    facts |= {"over": _over(order.rows), "ci": names.ci, "main": order.parts[0] if len(order.parts) > 1 else ""}
     return {key: Markup(text) for key, text in facts.items()}
 
 
@@ -255,45 +247,6 @@ def _ranges(rows: pd.DataFrame) -> list[str]:
     ]
 
 
-def table(order: Order, names: DisplayNames) -> Table:
-    """The first run and group in full, and beside it score and rank in the others."""
-    scale = order.unit[0]
-    main, *others = order.parts
-    rows = order.of(main)
-    out = pd.DataFrame({"System": [names.name("system", s) for s in order.systems]}, index=rows.index)
-    out["Verdict"] = rows["verdict"]
-    out["Score"] = rows["estimate"] * scale
-    out["Behind"] = behind(rows, scale)
-    out["Rank"] = cells.ranges(rows[["rank_low", "rank_high"]], 0)
-    out["n"] = rows["n"].astype("Int64")
-    for part in others:
-        other = order.of(part)
-        out[f"{part}: score"] = other["estimate"] * scale
-        out[f"{part}: rank"] = cells.ranges(other[["rank_low", "rank_high"]], 0)
-    why = dict.fromkeys(out.columns, "Not judged, or too few judgements for an interval.")
-    why["Behind"] = NOT_BEHIND
-    caption = _PHRASES.say("board_table", **_facts(order, rows, names))
-    return Table(out.reset_index(drop=True), "overall", caption, why=why)
-
-
-def clusters(results: Results, parts: Sequence[tuple[str, str, str]], names: DisplayNames) -> Iterator[Table]:
-    """Systems in the order of the fit, in clusters, by run, group and method, as `parts`."""
-    rows = leading.order(results, parts)
-    titles = part_names(rows, names)
-    for i, (key, part) in enumerate(rows.groupby(leading.PART, sort=False)):
-        place = {s: k for k, tier in enumerate(leading.tiers(results, part), start=1) for s in tier}
-        scale, unit, _ = UNITS[part["unit"].iloc[0]]
-        out = pd.DataFrame({"System": [names.name("system", s) for s in part["system"]]}, index=part.index)
-        out["Cluster"] = part["system"].map(place).astype("Int64").where(part["rank_low"].notna())
-        out["Score"] = intervals(part[["estimate", "ci_low", "ci_high"]] * scale)
-        out["Rank"] = rank(part)
-        of = ", ".join(filter(None, [titles[part.index[0]], names.name("method", key[2])]))
-        caption = f"{of}: systems by score ({unit}), with the CI of the rank. No system of a cluster is shown to differ"
-        caption += " from its first, by the fit, whose intervals hold for all pairs at once."
-        why = dict.fromkeys(("Cluster", "Score", "Rank"), "Too few judgements for an interval.")
-        yield Table(out.reset_index(drop=True), f"clusters_{i}", caption, why=why)
-
-
 def behind(rows: pd.DataFrame, scale: float) -> pd.Series:
     """Cells with the difference from the leader; missing for the leader, and where an interval reaches in both
     directions beyond what is possible (WIDEST), as such data cannot tell the difference."""
@@ -301,8 +254,3 @@ def behind(rows: pd.DataFrame, scale: float) -> pd.Series:
     untold = (rows["lead_low"] < -most) & (rows["lead_high"] > most)
     ends = scale * rows[["lead", "lead_low", "lead_high"]].set_axis(["estimate", "ci_low", "ci_high"], axis=1)
     return intervals(ends).where((rows["verdict"] != LEADS) & rows["lead"].notna() & ~untold, None)
-
-
-def rank(rows: pd.DataFrame) -> pd.Series:
-    """Cells with the rank and its interval."""
-    return intervals(rows[["rank", "rank_low", "rank_high"]].set_axis(["estimate", "ci_low", "ci_high"], axis=1), 0)

@@ -6,7 +6,6 @@ from typing import Literal
 
 from pydantic import Field
 
-from judgebook.study import limits
 from judgebook.study.questions import Question
 from judgebook.study.sections.data import Section
 
@@ -14,9 +13,6 @@ from judgebook.study.sections.data import Section
 class Performance(Section):
     """Notebook 07: rates, means, comparisons and ranks of systems."""
 
-    picks: int = Field(
-        20, ge=2, le=limits.COUNT, description="random picks of one annotation per item, to show their effect"
-    )
     overall: Literal["all"] | list[str] = Field(
         "all",
         description="labels whose standardised mean, in one fit, orders the systems, by method (of comparisons: "
@@ -43,7 +39,7 @@ QUESTIONS = [
             "seeds.bootstrap",
             "seeds.pick",
         ],
-        knobs={"n_resamples": "bootstrap.n_resamples", "seed": "seeds.bootstrap", "n_picks": "performance.picks"},
+        knobs={"n_resamples": "bootstrap.n_resamples", "seed": "seeds.bootstrap"},
         requires=["scored_systems"],
         weighted="rates, means, shares of comparisons, strengths, ranks, the overall order and design effects",
         unweighted="estimates as published, and Bradley–Terry scores as leaderboards print them",

@@ -36,15 +36,6 @@ def wilson_of(
     return np.where(share == 0, 0.0, centre - half), np.where(share == 1, 1.0, centre + half)  # exact at the ends
 
 
-def student_t(x: np.ndarray, confidence: float = 0.95) -> tuple[float, float, str]:
-    """Student's t interval of the mean of independent scores, and '' or why there is none."""
-    n = len(x)
-    if n < 2 or np.ptp(x) == 0:
-        return np.nan, np.nan, "fewer than two scores" if n < 2 else "all scores are equal"
-    half = stdtrit(n - 1, (1 + confidence) / 2) * np.std(x, ddof=1) / np.sqrt(n)
-    return float(np.mean(x) - half), float(np.mean(x) + half), ""
-
-
 def design_effect(n: np.ndarray, s: np.ndarray, q: np.ndarray) -> float:
     """Variance of the mean of clustered scores relative to that of independent scores.
 

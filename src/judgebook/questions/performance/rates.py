@@ -19,7 +19,6 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit, stdtrit
 
-from judgebook.annotations import picks
 from judgebook.annotations.scores import cluster_sums, identities, item_means, kish, numbered, require_unit, sampled
 from judgebook.questions.performance.rate_intervals import (
     design_effect,
@@ -251,26 +250,3 @@ def composition(annotations: Annotations) -> Iterator[dict[str, Any]]:
         yield key | {"statistic": "unweighted", "estimate": plain[i]}
         yield key | {"statistic": "composition_effect", "estimate": hajek[i] - plain[i]}
         yield key | {"statistic": "weight_effect", "estimate": kish(weight[of == i])}
-
-
-def over_picks(annotations: Annotations, *, n: int, seed: int) -> Iterator[dict[str, Any]]:
-    """How rates, means and shares depend on which annotation of an item is picked.
-
-    Yields rows with `interval` of `picks`: the mean over `n` picks, and the smallest and the
-    largest (`ci_kind` is `range`). The first pick is that of the estimates. Estimates without repeated items have none.
-    """
-    if annotations.empty:
-        return
-    scores, codes = numbered(annotations.assign(row=np.arange(len(annotations))))
-    row, x, size, values = scores["row"].to_numpy(), scores["score"].to_numpy(float), codes.max() + 1, []
-    weight = scores["sampling"].to_numpy()
-    for mask in picks.masks(annotations, n, seed):
-        used = mask[row]
-        count = np.bincount(codes[used], minlength=size)
-        total = np.bincount(codes[used], weight[used], minlength=size)
-        values.append(np.bincount(codes[used], weight[used] * x[used], minlength=size) / total)
-    repeated, estimates, heads = np.bincount(codes) > count, np.array(values), identities(scores, codes, "picks")
-    same = {"ci_kind": "range", "resample_unit": "pick", "seed": seed, "note": f"mean and range of {n} picks"}
-    for i in np.flatnonzero(repeated):
-        ends = {"estimate": estimates[:, i].mean(), "ci_low": estimates[:, i].min(), "ci_high": estimates[:, i].max()}
-        yield heads[i] | same | ends | {"n": int(count[i])}

@@ -12,30 +12,37 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from judgebook.model import designs
 from judgebook.model.designs import MOST, Design
 from judgebook.questions.performance.fitted import MOST as FAR
-from judgebook.questions.planning import sequential
-from judgebook.questions.planning.budget import budget_rows
 from judgebook.questions.planning.pilot_study import UNPRICED, Pilot, PlanningInput
 from judgebook.questions.planning.question import Planning
+from judgebook.questions.planning.split import budget_rows
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results, collect
 
 ALPHA = 0.05
+#: equally spaced looks at the data, the last one included
+LOOKS = 5
+#: nodes of the integration between two boundaries: with 200 the boundaries no longer change in the sixth decimal
+NODES = 200
+_X, _W = np.polynomial.legendre.leggauss(NODES)
+#: a boundary beyond this is never crossed: its two-sided p-value is below 1e-15
+NEVER = 8.0
 NOT_FOUND = "no difference that the scale allows is found with this power"
 
 
 def analyse(data: PlanningInput, options: Planning, *, confidence: float, seed: int) -> Results:
     """All results of notebook 14.
 
-    `pilot_variance`, `planned_difference` (the one worth finding), `plan_detectable`, `plan_cost`
-    and `plan_reliability` (of system means) by design, `plan_dialogues` (the cheapest design that finds the difference;
-    the cheapest that tells the first system from the second; within the budget, the best), `sequential_boundary`,
-    `sequential_crossing`, `sequential_inflation`. Where models judged, too, those of `budget.budget_rows`; without a
-    budget, what the cheapest design costs that finds the difference on the neediest label.
+    `pilot_variance`, `planned_difference` (the one worth finding), `plan_detectable` and `plan_cost` by design,
+    `plan_dialogues` (the cheapest design that finds the difference;
+    the cheapest that tells the first system from the second; within the budget, the best), `sequential_boundary`. Where
+    models judged, too, those of `split.budget_rows`; without a budget, what the cheapest design costs that finds the
+    difference on the neediest label.
     """
     rows: list[dict] = []
     budgets: dict[str, float] = {}
@@ -48,7 +55,7 @@ def analyse(data: PlanningInput, options: Planning, *, confidence: float, seed: 
         cost = prices.cost(best, pilot.pairwise) if prices and best else 0.0
         if budget := options.budget or cost:
             budgets[pilot.method] = max(budgets.get(pilot.method, 0.0), budget)
-    rows += _boundaries(options)
+    rows += _looks()
     rows += budget_rows(data, options, budgets)
     common = {"corpus": data.corpus, "group": data.group, "seed": seed}
     return collect(common | row for row in rows)
@@ -132,10 +139,6 @@ def _designs(pilot: Pilot, data: PlanningInput, options: Planning, confidence: f
             design = data.design(pilot, n, m)
             yield _found(pilot, design, options, confidence)
             yield from _cost(pilot, design, data)
-            if not pilot.pairwise:
-                estimate, low, high = designs.reliability(pilot.fit, design, confidence)
-                row = {"statistic": "plan_reliability", **_keys(design), "n": len(pilot.fit.systems)}
-                yield row | {"estimate": estimate, "ci_low": low, "ci_high": high, "ci_kind": "f"}
 
 
 def _chosen(
@@ -163,23 +166,61 @@ def _chosen(
         yield from (one | {"aim": aim} for one in _cost(pilot, design, data))
 
 
-def limits(looks: int) -> dict[str, np.ndarray]:
-    """z boundaries that end a study early at equally spaced looks: `unadjusted` tests at ALPHA at every look."""
-    unadjusted = np.full(looks, -ndtri(ALPHA / 2))
-    return {"unadjusted": unadjusted, "obrien_fleming": sequential.boundaries(information(looks), ALPHA)}
-
-
-def information(looks: int) -> list[float]:
-    """Shares of the final sample at equally spaced looks."""
-    return [(i + 1) / looks for i in range(looks)]
-
-
-def _boundaries(options: Planning) -> Iterator[dict[str, Any]]:
-    t = information(options.looks)
-    for name, z in limits(options.looks).items():
-        yield {"statistic": "sequential_crossing", "looks": name, "estimate": float(sequential.crossing(t, z).sum())}
-    for at, value in zip(t, z, strict=True):
-        row = {"statistic": "sequential_boundary", "looks": name, "share": f"{at:g}", "estimate": value}
+def _looks() -> Iterator[dict[str, Any]]:
+    """The boundaries that end a study early, with the p-values they stand for."""
+    shares = [(i + 1) / LOOKS for i in range(LOOKS)]
+    for at, value in zip(shares, boundaries(shares, ALPHA), strict=True):
+        row = {"statistic": "sequential_boundary", "looks": "obrien_fleming", "share": f"{at:g}", "estimate": value}
         yield row | {"p_value": float(2 * ndtr(-value))}
-    factor = sequential.inflation(options.power, t, z, ALPHA)
-    yield {"statistic": "sequential_inflation", "looks": name, "power": options.power, "estimate": factor}
+
+
+def spent(t: np.ndarray | float, alpha: float = ALPHA) -> np.ndarray:
+    """Two-sided alpha spent until information `t`, hardly any of it early: boundaries resemble those of O'Brien and
+    Fleming.
+
+    Raises ValueError for t outside 0 to 1.
+
+    References
+    ----------
+    Lan and DeMets 1983, Biometrika 70, 659-663, section 2 (for each side alpha / 2).
+    """
+    t = np.asarray(t, dtype=float)
+    if np.any((t <= 0) | (t > 1)):
+        raise ValueError(f"expected information above 0 and at most 1, found {t}")
+    return np.asarray(4 * ndtr(-ndtri(1 - alpha / 4) / np.sqrt(t)))
+
+
+def boundaries(information: Sequence[float], alpha: float = ALPHA) -> np.ndarray:
+    """(looks,) absolute z values beyond which the test at each look is significant, two-sided.
+
+    With information t at each look, the test statistic behaves like a Brownian motion divided by the square root of t.
+    Each boundary spends what has become available of alpha since the look before; the probability of crossing is found
+    by numerical integration from look to look. information : share of the final sample at each look, ascending, the
+    last 1.
+
+    Raises ValueError where it is not.
+
+    References
+    ----------
+    Armitage, McPherson and Rowe 1969, Journal of the Royal Statistical Society A 132, 235-244.
+    Jennison and Turnbull 2000, Group Sequential Methods, chapters 2, 7 and 19.
+    """
+    t = np.asarray(information, dtype=float)
+    if t.ndim != 1 or len(t) == 0 or t[-1] != 1 or np.any(np.diff(t) <= 0):
+        raise ValueError(f"expected ascending shares of the final sample that end with 1, found {list(information)}")
+    # the sum z sqrt(t) of the studies that have not stopped: nodes between the last boundaries, weight times density
+    at, mass, before, out = np.zeros(1), np.ones(1), 0.0, []
+    for now, share in zip(t, np.diff(spent(t, alpha), prepend=0.0), strict=True):
+        sd = np.sqrt(now - before)
+        given = (at, mass, now, sd, share)
+        out.append(NEVER if _overspent(NEVER, *given) >= 0 else brentq(_overspent, 0.0, NEVER, given, xtol=1e-10))
+        edge = out[-1] * np.sqrt(now)
+        density = np.exp(-0.5 * (((edge * _X)[:, None] - at) / sd) ** 2) / (sd * np.sqrt(2 * np.pi)) @ mass
+        at, mass, before = edge * _X, edge * _W * density, now
+    return np.array(out)
+
+
+def _overspent(z: float, at: np.ndarray, mass: np.ndarray, now: float, sd: float, share: float) -> float:
+    """The probability of crossing +-z at information `now`, less the share of alpha that may be spent."""
+    edge = z * np.sqrt(now)
+    return float(mass @ (ndtr((at - edge) / sd) + ndtr((-edge - at) / sd))) - share

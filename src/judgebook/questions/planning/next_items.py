@@ -25,8 +25,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.questions.judges.prediction_powered import Sums, estimate, strata
-from judgebook.questions.planning.judged import Judged
-from judgebook.questions.planning.pilot_study import PlanningInput
+from judgebook.questions.planning.pilot_study import Judged, PlanningInput
 from judgebook.statistics.intervals import generator
 
 #: groups of similar scores, and dialogues by which that of a group is drawn towards that of all
@@ -66,7 +65,7 @@ def next_items(labels: Sequence[Judged], n: int, *, uniform: float, seed: int) -
 
 
 def of_plan(teams: Sequence[Mapping[str, Any]], data: PlanningInput, *, uniform: float, seed: int) -> pd.DataFrame:
-    """The draw for the first of `budget_views.teams`: as many as people judge in its design. Where the model is not
+    """The draw for the first of `findings.teams`: as many as people judge in its design. Where the model is not
     recommended, as many as people alone judge, all with the same probability. Empty without a model, and of
     comparisons.
     """

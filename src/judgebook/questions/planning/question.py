@@ -21,7 +21,6 @@ class Planning(Section):
         description="difference worth finding on labels without `margin`, in standard deviations of dialogues",
     )
     power: float = Field(0.8, gt=0.5, lt=1, description="probability with which the difference is to be found")
-    labels: list[str] | None = Field(None, description="labels to plan; null: all")
     systems: int | None = Field(
         None, ge=2, le=limits.COUNT, description="systems in the next study; null: as in this one"
     )
@@ -68,7 +67,6 @@ class Planning(Section):
         description="dialogues to be judged next: share of the probability of being drawn that is the same for all; "
         "the rest goes where the model is expected to be wrong",
     )
-    looks: int = Field(5, ge=1, le=50, description="equally spaced looks at the data, the last one included")
 
     @model_validator(mode="after")
     def _enough_people(self) -> Planning:

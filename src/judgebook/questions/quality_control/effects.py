@@ -4,9 +4,7 @@ Ji et al. 2022 read both from tables of means: whether systems are better with a
 when topics are prescribed (section 6). Here each is one number with its interval:
 
 - The effect of a variant is the mean, with equal weights, over families and runs, of the variant's mean minus the plain
-  system's. Its interval leaves out one worker at a time and applies to other workers who rate the same systems. With
-  families taken as a sample of others, it is Student's t over their effects, each averaged over runs; the families'
-  effects contain the noise of workers, so that this interval is about other families and other workers.
+  system's. Its interval leaves out one worker at a time and applies to other workers who rate the same systems.
 - A change is a system's mean in a run minus that in the first one, and the mean of that over systems. What else differs
   between the runs (workers, days) is part of it: two runs of the same design show how much that is.
 
@@ -16,20 +14,14 @@ and intervals are adjusted for their number. The mean of all labels is a test of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtr
 
 from judgebook.questions.quality_control.replication import Quantity, Tally, replicates
 from judgebook.questions.quality_control.worker_tests import OVERALL
-
-#: what a variant's effect is averaged over
-EVERYTHING, FAMILIES, RUNS = "families and runs", "families", "runs"
-#: fewer families than this are no sample of families
-MIN_FAMILIES = 3
 
 
 def paired(t: Tally, families: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
@@ -47,23 +39,9 @@ def contrasts(m: np.ndarray, t: Tally, pairs: Sequence[tuple[str, str]]) -> np.n
 
 
 def variants(t: Tally, pairs: Sequence[tuple[str, str]]) -> Quantity:
-    """`variant_effect`: the mean over families in every run, and with several runs, over runs in every family and over
-    both; n counts the differences averaged."""
-    runs, n, key = len(t.corpora), len(pairs), {"statistic": "variant_effect", "interval": "workers"}
-    parts: list[tuple[list[dict], Callable]] = [
-        ([{"corpus": c, "over": FAMILIES, "n": n} for c in t.corpora], lambda d: d.mean(axis=2))
-    ]
-    if runs > 1:
-        each = [{"system": a, "system_b": b, "over": RUNS, "n": runs} for a, b in pairs]
-        parts.append((each, lambda d: d.mean(axis=1)))
-        parts.append(([{"over": EVERYTHING, "n": n * runs}], lambda d: d.mean(axis=(1, 2))[:, None]))
-    rows = [row for ids, _ in parts for head in ids for row in _by_label(t, head | key)]
-
-    def values(m: np.ndarray) -> np.ndarray:
-        d = contrasts(m, t, pairs)
-        return np.concatenate([mean(d).reshape(len(m), -1) for _, mean in parts], axis=1)
-
-    return Quantity(rows, values)
+    """`variant_effect`: the mean over families and runs; n counts the differences averaged."""
+    head = {"statistic": "variant_effect", "interval": "workers", "n": len(pairs) * len(t.corpora)}
+    return Quantity(_by_label(t, head), lambda m: contrasts(m, t, pairs).mean(axis=(1, 2)))
 
 
 def changes(t: Tally) -> Quantity:
@@ -102,21 +80,6 @@ def over_workers(t: Tally, quantities: Sequence[Quantity], confidence: float = 0
         yield row | one.row() | {"ci_kind": kind} | _adjusted(p, tests)
 
 
-def over_families(t: Tally, pairs: Sequence[tuple[str, str]], confidence: float = 0.95) -> Iterator[dict[str, Any]]:
-    """`variant_effect` of other families, with Student's t over those at hand; nothing of fewer than MIN_FAMILIES."""
-    n = len(pairs)
-    if n < MIN_FAMILIES:
-        return
-    effects = contrasts(t.means(), t, pairs).mean(axis=0)
-    head = {"statistic": "variant_effect", "level": "system", "over": EVERYTHING, "interval": "families"}
-    for label, of_label in zip((*t.labels, OVERALL), effects.T, strict=True):
-        tests, mean, error = _tests(t, label), of_label.mean(), of_label.std(ddof=1) / np.sqrt(n)
-        half = stdtrit(n - 1, (1 + confidence ** (1 / tests)) / 2) * error
-        row = {"label": label, "estimate": mean, "ci_low": mean - half, "ci_high": mean + half, "n": n * len(t.corpora)}
-        row |= {"ci_kind": "simultaneous" if tests > 1 else "t", "resample_unit": "family", "n_clusters": n}
-        yield head | row | _adjusted(_p_value(mean, error, n - 1), tests)
-
-
 def _tests(t: Tally, label: str) -> int:
     return 1 if label == OVERALL else len(t.labels)
 
@@ -132,11 +95,3 @@ def _adjusted(p: float, tests: int) -> dict:
         "p_adjusted": -np.expm1(tests * np.log1p(-p)),
         "family": f"{tests} labels of an effect, sidak",
     }
-
-
-def effects(t: Tally, families: Mapping[str, Sequence[str]], confidence: float = 0.95) -> pd.DataFrame:
-    """`variant_effect` and `run_change`, as far as there are variants and runs."""
-    pairs = paired(t, families)
-    quantities = ([variants(t, pairs)] if len(pairs) > 1 else []) + ([changes(t)] if len(t.corpora) > 1 else [])
-    rows = list(over_workers(t, quantities, confidence)) if quantities and len(t.people) else []
-    return pd.DataFrame([*rows, *(over_families(t, pairs, confidence) if len(t.people) else ())])

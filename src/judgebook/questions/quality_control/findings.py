@@ -6,17 +6,13 @@ Facts are based on standardised scores, the rule and intervals over workers, unl
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pandas as pd
 
-from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.questions.quality_control import effect_views
 from judgebook.questions.quality_control.crowd import Crowd
-from judgebook.questions.quality_control.effects import FAMILIES
-from judgebook.questions.quality_control.tables import label_titles, repeat_rows
+from judgebook.questions.quality_control.views import repeat_rows
 from judgebook.questions.quality_control.worker_tests import OVERALL
 from judgebook.study.results import Results, where
 
@@ -35,12 +31,11 @@ def findings(results: Results, crowd: Crowd) -> Iterator[Prose]:
     gains = results["replication_gain"].dropna(subset="estimate")
     sure = int(((gains["ci_low"] > 0) | (gains["ci_high"] < 0)).sum())
     yield Prose(_PHRASES.say("gains", gains=gains.to_dict("records"), sure=sure, **tests))
-    yield Prose(_PHRASES.say("correlations", runs=others, first=first))
     yield Prose(
         _PHRASES.say("counts", runs=passing, currency=crowd.options.currency, **_people(crowd), **_paid(results))
     )
     repeated = [r for r in others if "passed" in r["r"].get("variants", ())]
-    yield Prose(_PHRASES.say("variants", runs=repeated, variant=variant, **_pooled(results)))
+    yield Prose(_PHRASES.say("variants", runs=repeated, variant=variant, **_pooled(results, crowd)))
 
 
 def _correlations(results: Results, crowd: Crowd, corpus: str) -> dict:
@@ -96,64 +91,13 @@ def _paid(results: Results) -> dict[str, float]:
     return {"paid": float(runs.sum()), "per_unit": float(unit.iloc[0]) if len(unit) else 0.0}
 
 
-def contrasts(results: Results, crowd: Crowd) -> Prose:
-    """How many variants differ from their plain system in each run, and in how many cases runs agree."""
-    rows = results.select("variant_contrast", label=OVERALL, scores="z", workers="passed")
-    rows = rows.assign(sign=(rows["ci_low"] > 0).astype(int) - (rows["ci_high"] < 0).astype(int))
-    wide = rows.pivot_table(index="system", columns="corpus", values="sign")
-    runs = [
-        {"name": crowd.title(corpus), "n": len(sign), "better": int((sign > 0).sum()), "worse": int((sign < 0).sum())}
-        for corpus, sign in rows.groupby("corpus", sort=False)["sign"]
-    ]
-    same = (wide > 0).all(axis=1) | (wide < 0).all(axis=1)
-    facts = {"found": int((wide != 0).any(axis=1).sum()), "same": int(same.sum()), "variant": crowd.options.variant}
-    return Prose(_PHRASES.say("contrasts", runs=runs, **facts))
-
-
-def _pooled(results: Results) -> dict:
+def _pooled(results: Results, crowd: Crowd) -> dict:
     """The effect of the variant on the mean of all labels, and over how many families and runs it is averaged."""
-    rows = where(effect_views.pooled(results), label=OVERALL).dropna(subset="estimate")
+    rows = where(results["variant_effect"], label=OVERALL).dropna(subset="estimate")
     if rows.empty:
         return {"effect": None, "n_families": 0, "n_runs": 0}
-    runs = results.select("variant_effect", over=FAMILIES, scores="z", label=OVERALL, interval="workers")
-    n = int(runs["n"].iloc[0])
-    return {"effect": rows.iloc[0].to_dict(), "n_families": n, "n_runs": int(rows["n"].iloc[0]) // n}
-
-
-def effects(results: Results, names: DisplayNames, crowd: Crowd) -> Prose:
-    """The pooled effect of the variant: overall, and by label as far as simultaneous intervals exclude 0."""
-    rows, others = (effect_views.pooled(results, interval).set_index("label") for interval in ("workers", "families"))
-    titles = label_titles(names, crowd)
-    rest = rows.drop(index=OVERALL, errors="ignore")
-    signed = {"lower": rest[rest["ci_high"] < 0], "higher": rest[rest["ci_low"] > 0]}
-    words = {
-        side: [{"name": titles[label]} | row for label, row in part.sort_values("p_value").to_dict("index").items()]
-        for side, part in signed.items()
-    }
-    facts = {"variant": crowd.options.variant, "n_labels": len(rest), **words, **_pooled(results)}
-    return Prose(_PHRASES.say("effects", others=others.loc[OVERALL].to_dict() if len(others) else None, **facts))
-
-
-def changes(results: Results, names: DisplayNames, crowd: Crowd) -> Prose:
-    """Labels whose raw means change between the first and another run, averaged over systems and of the best system."""
-    rows = where(effect_views.change_rows(results, names, crowd), scores="raw")
-    rows = rows[rows["label"] != OVERALL].dropna(subset="ci_low")
-    rows = rows.assign(name=rows["label"].map(label_titles(names, crowd)))
-    changed = rows[(rows["ci_low"] > 0) | (rows["ci_high"] < 0)]
-    runs = []
-    for corpus in dict.fromkeys(rows["corpus"]):
-        of_corpus = where(changed, corpus=corpus)
-        sides = {"mean": of_corpus[of_corpus["system"].isna()], "best": of_corpus[of_corpus["system"].notna()]}
-        runs.append({"name": crowd.title(corpus)} | {k: part.to_dict("records") for k, part in sides.items()})
-    facts = {"first": crowd.title(crowd.corpora[0]), "n": rows["label"].nunique()}
-    facts["best"] = names.name("system", effect_views.best(results, crowd) or "")
-    return Prose(_PHRASES.say("changes", runs=runs, reach=_reach(rows), **facts))
-
-
-def _reach(rows: pd.DataFrame) -> float:
-    """How far from 0 the intervals reach of changes that are not shown to differ from it; 0 where all are."""
-    open_ = rows[(rows["ci_low"] <= 0) & (rows["ci_high"] >= 0)]
-    return float(open_[["ci_low", "ci_high"]].abs().max(axis=None)) if len(open_) else 0.0
+    n, runs = int(rows["n"].iloc[0]), len(crowd.corpora)
+    return {"effect": rows.iloc[0].to_dict(), "n_families": n // runs, "n_runs": runs}
 
 
 def selection(results: Results) -> Prose | None:
@@ -169,29 +113,11 @@ def selection(results: Results) -> Prose | None:
     return Prose(_PHRASES.say("selection", r=r)) if complete else None
 
 
-def conclusions(results: Results, crowd: Crowd) -> Prose:
-    """How many conclusions about pairs repeat, with quality control and without, at the smallest level."""
-    alpha, runs = min(crowd.options.levels), dict[str, list[dict[str, Any]]]()
-    rows = results.select("concordance", alpha=alpha, test="wald", list=None).set_index("of")
-    for corpus in crowd.corpora[1:]:
-        for workers in ("passed", "all"):
-            part = where(rows, corpus=corpus, workers=workers)
-            if "identical" in part.index:
-                facts: dict[str, Any] = {of: int(part.at[of, "estimate"]) for of in ("contradiction", "power_mismatch")}
-                n = int(part.at["identical", "n"])
-                facts |= {"n": n, "same": round(n * part.at["identical", "estimate"]), "passed": workers == "passed"}
-                runs.setdefault(crowd.title(corpus), []).append(facts | {"kappa": part.at["kappa", "estimate"]})
-    first = crowd.title(crowd.corpora[0])
-    return Prose(_PHRASES.say("conclusions", runs=runs.items(), alpha=f"{alpha:g}", first=first))
-
-
-def lists(results: Results, crowd: Crowd) -> Prose:
+def lists(crowd: Crowd) -> Prose:
     """For how many workers the rule gives the verdicts that the data carry, if they carry any."""
-    sentences = []
-    for name, part in results["verdict_agreement"].groupby("list", sort=False):
-        same = int((crowd.workers["passed"] == crowd.workers[name]).sum())
-        sentences.append({"fitted": name == "fitted", "n": int(part["n"].sum()), "same": same})
-    return Prose(_PHRASES.say("lists", lists=sentences))
+    passed, n = crowd.workers["passed"], len(crowd.workers)
+    same = {name: int((passed == crowd.workers[name]).sum()) for name in crowd.lists}
+    return Prose(_PHRASES.say("lists", lists=[{"fitted": x == "fitted", "n": n, "same": k} for x, k in same.items()]))
 
 
 def who_counts(annotations: pd.DataFrame, passed: pd.DataFrame, control: str | None) -> Prose | None:

@@ -42,7 +42,6 @@ QUESTIONS = [
         asks="Which workers can be trusted, and do results replicate?",
         follows="Ji et al. 2022, Tables 1–4, 7–11",
         options={"quality_control": QualityControl},
-        uses=["agreement"],
         reads=[
             "annotations",
             "dialogues",

@@ -7,16 +7,22 @@ study.
 
 Leaving out one worker at a time answers: what if other people had rated these systems? (Fisher's interval, which cells
 of the notebook compute, takes the systems as a sample; it is optimistic, because they are few and chosen.) A bootstrap
-of workers adds noise a second time, and its correlations are smaller than the estimate on average: that bias is
-reported, and the interval comes from the jackknife on Fisher's scale.
+of workers adds noise a second time, and its correlations are smaller than the estimate on average, so that the interval
+comes from the jackknife on Fisher's scale.
 
 Means of resamples come from sums over a worker's ratings: `tally`. A worker who took part in several runs is resampled
 as one person.
+
+What does quality control buy (`gain`)? Two questions, of every pair of runs. Does it matter who is kept? r of those who
+passed is compared with r of as many workers drawn at random. Does it pay to exclude workers? It is compared with r of
+all, who are more: its gain, with an interval over workers. All pairs of runs and both kinds of scores are tested at
+once (Holm): they share data, and a reader would pick the one that shows something. Passing is not assigned: workers who
+pass may differ from others in more than their attention.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import nan
@@ -24,9 +30,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtr
 
+from judgebook.annotations.families import adjust_rows
+from judgebook.questions.quality_control.crowd import Crowd
 from judgebook.questions.quality_control.worker_tests import OVERALL
-from judgebook.statistics.intervals import Interval, Replicates
+from judgebook.statistics.intervals import Interval, Replicates, generator
 from judgebook.statistics.resampling import replicate_sums
 
 #: fewer points than this have no correlation worth the name
@@ -34,6 +43,7 @@ MIN_POINTS = 3
 #: fewer points than this have no interval over workers: with three systems it would cover 86% instead of 95%
 LEAST_FOR_INTERVAL = 5
 SYSTEMS, FAMILIES, VARIANTS = "systems", "families", "variants"
+UNDEFINED = "r is undefined"
 
 
 @dataclass(frozen=True)
@@ -211,10 +221,9 @@ def resampled(
     """The quantities with intervals over people.
 
     Means and differences have BCa intervals. Correlations of LEAST_FOR_INTERVAL points or more have those of the
-    jackknife, which estimate the r to expect of runs of this size with other workers. Two
-    further columns: `bias`, the mean of the resamples minus the estimate; `standard_error`. Differences of systems also
-    have `jackknife_error`, without one worker at a time, and `effective`, the number of equally busy workers of the
-    corpus (one over the sum of squared shares of ratings; Kish 1965): what `system_scores.wald` takes.
+    jackknife, which estimate the r to expect of runs of this size with other workers. Differences of systems also have
+    `jackknife_error`, without one worker at a time, and `effective`, the number of equally busy workers of the corpus
+    (one over the sum of squared shares of ratings; Kish 1965): what `wald` takes.
     """
     rows = [row for q in quantities for row in q.rows]
     replicated = replicates(t, quantities, rng, n_resamples)
@@ -222,10 +231,7 @@ def resampled(
     judged = t.count.sum(axis=(2, 3))
     effective = dict(zip(t.corpora, judged.sum(axis=0) ** 2 / np.maximum(np.sum(judged**2, axis=0), 1), strict=True))
     for i, (row, interval) in enumerate(zip(rows, replicated.intervals(confidence), strict=True)):
-        values = replicated.values[:, i]
-        defined = values[np.isfinite(values)]
-        row |= interval.row() | {"standard_error": interval.standard_error, "n_annotators": people[row["corpus"]]}
-        row["bias"] = defined.mean() - replicated.estimate[i] if len(defined) else nan
+        row |= interval.row() | {"n_annotators": people[row["corpus"]]}
         if row["statistic"] == "system_gap":
             error = replicated.jackknife_interval(i, bounded=False).standard_error
             row |= {"jackknife_error": error, "effective": effective[row["corpus"]]}
@@ -267,3 +273,142 @@ def overall_r(means: np.ndarray) -> np.ndarray:
     m = means[..., -1:]
     pairs = combinations(range(m.shape[-3]), 2)
     return np.stack([pearson(m[..., a, :, :], m[..., b, :, :])[..., 0] for a, b in pairs], axis=-1)
+
+
+def wald(gaps: pd.DataFrame) -> pd.Series:
+    """Two-sided p-values of differences (estimate) from their jackknife standard errors (jackknife_error) over workers,
+    by Student's t with one degree of freedom fewer than there are workers with equal loads (effective).
+
+    Normal quantiles would reject 7% to 13% of true nulls with 6 to 20 workers, and 8% to 9% with 200 of whom one did a
+    sixth of the work; this test rejects 5% to 6% (`benchmarks/levels/other_tests.csv`).
+    """
+    t = gaps["estimate"] / gaps["jackknife_error"].where(gaps["jackknife_error"] > 0)
+    return 2 * stdtr(gaps["effective"] - 1, -np.abs(t))
+
+
+def conclusions(gaps: pd.DataFrame, alpha: float) -> pd.DataFrame:
+    """What is concluded of each pair, by corpus (columns): 1 the first system is better, -1 worse, 0 open.
+
+    gaps : `system_gap` with a two-sided `p_value`. The result has both orientations of a pair.
+    """
+    columns = ["corpus", "system", "system_b"]
+    forth = gaps[columns].assign(sign=np.sign(gaps["estimate"]).where(gaps["p_value"] < alpha, 0).astype(int))
+    back = forth.rename(columns={"system": "system_b", "system_b": "system"}).assign(sign=-forth["sign"])
+    signs = pd.concat([forth, back]).set_index(columns)["sign"].unstack("corpus")  # noqa: PD010
+    return signs[list(dict.fromkeys(gaps["corpus"]))]
+
+
+def concordance(gaps: pd.DataFrame, alpha: float) -> Iterator[dict[str, Any]]:
+    """How far the conclusions of each corpus are those of the first one: `concordance`.
+
+    `of` is identical (share of pairs, in both directions: Ji et al. 2022, section 4.2), contradiction (number of pairs
+    found different with the opposite sign) or power_mismatch (number found different in one corpus only: the other
+    lacks the power to find it); and, for each corpus by itself, significant (number of pairs). n counts pairs.
+    """
+    concluded = conclusions(gaps, alpha)
+    base = concluded.columns[0]
+    for corpus in concluded:
+        x, y = concluded[base].to_numpy(), concluded[corpus].to_numpy()
+        values = {"significant": np.sum(y != 0) / 2}
+        if corpus != base:
+            values |= {"identical": np.mean(x == y), "contradiction": np.sum(x * y < 0) / 2}
+            values["power_mismatch"] = np.sum((x == 0) != (y == 0)) / 2
+        row = {
+            "statistic": "concordance",
+            "corpus": corpus,
+            "level": "system",
+            "n": len(concluded) // 2,
+            "alpha": alpha,
+        }
+        for of, value in values.items():
+            yield row | {"of": of, "against": None if of == "significant" else base, "estimate": value}
+
+
+def gain(
+    c: Crowd, kinds: Mapping[str, str], *, seed: int, confidence: float, n_draws: int = 10_000
+) -> Iterator[pd.DataFrame]:
+    """All that is said of it; nothing with one corpus.
+
+    kinds : kind of scores -> column of `Crowd.scores`. n_draws : random sets of workers.
+    """
+    shares = []
+    for scores, value in kinds.items() if len(c.corpora) > 1 else ():
+        t = tally(c.scores, value, c.corpora, c.shared)
+        keys = {"level": "system", "label": OVERALL, "scores": scores}
+        if not t.people:
+            continue  # nobody has scores: all ratings of each worker are equal
+        yield gains(t, members(c, t, "passed"), confidence).assign(**keys)
+        for name in ("all", "passed"):
+            r = pd.DataFrame(_pairs(t.corpora)).assign(estimate=r_of(t, members(c, t, name)), workers=name, **keys)
+            yield r.assign(statistic="replication_r", interval="point", among=SYSTEMS, n=len(t.systems))
+        chosen, rng = members(c, t, "passed"), generator(seed, "random workers", "passed", scores)
+        sizes = dict(zip(t.corpora, chosen.sum(axis=0).tolist(), strict=True))
+        draws = random_subsets(t, sizes, rng=rng, n_draws=n_draws)
+        random, share = against_random(r_of(t, chosen), draws, t.corpora, confidence)
+        yield random.assign(workers="random as passed", standardised="all" if scores == "z" else None, **keys)
+        shares.append(share.assign(workers="passed", **keys))
+    if shares:
+        yield adjust_rows(pd.concat(shares, ignore_index=True), ["workers"], "pairs of runs and kinds of scores")
+
+
+def members(c: Crowd, t: Tally, name: str) -> np.ndarray:
+    """(people, corpora): whether a person of the tally belongs to a set of workers in a run, and has scores there."""
+    wide = c.workers.pivot_table(index="annotator", columns="corpus", values=name, aggfunc="first")
+    chosen = wide.reindex(index=t.people, columns=t.corpora).eq(True).to_numpy(bool)
+    return chosen & (t.count.sum(axis=(2, 3)) > 0)
+
+
+def r_of(t: Tally, chosen: np.ndarray) -> np.ndarray:
+    """(pairs,): r of overall means of the chosen people (people, corpora) between all pairs of corpora."""
+    total, count = ((x * chosen[:, :, None, None]).sum(axis=0) for x in (t.total, t.count))
+    return overall_r(means_of(total, count))
+
+
+def _pairs(corpora: list[str]) -> list[dict[str, str]]:
+    """Every pair of runs, the later `against` the earlier, in the order of `overall_r`."""
+    return [{"corpus": b, "against": a} for a, b in combinations(corpora, 2)]
+
+
+def against_random(
+    r: np.ndarray, draws: np.ndarray, corpora: list[str], confidence: float = 0.95
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """`replication_r` of random sets (median and range), and `replication_share`: the share of them with an r at least
+    as large as that of the chosen workers, with p-values.
+
+    r : (pairs,). draws : (sets, pairs), from `random_subsets`. The chosen set counts as one of the random
+    ones, so that no p-value is 0 (Phipson and Smyth 2010, Statistical Applications in Genetics and Molecular Biology 9,
+    article 39).
+    """
+    tail, ranges, shares = (1 - confidence) / 2, [], []
+    for ids, r_of_pair, column in zip(_pairs(corpora), r, draws.T, strict=True):
+        values = column[np.isfinite(column)]
+        n, defined = len(values), len(values) > 0 and np.isfinite(r_of_pair)
+        low, middle, high = np.quantile(values, [tail, 0.5, 1 - tail]) if n else (np.nan,) * 3
+        ranges.append({**ids, "estimate": middle, "ci_low": low, "ci_high": high, "n": n})
+        above = np.sum(values >= r_of_pair) if defined else np.nan
+        row = {"estimate": above / n, "p_value": (above + 1) / (n + 1)} if defined else {}
+        shares.append({**ids, "estimate": np.nan, "p_value": np.nan, "note": None if defined else UNDEFINED} | row)
+    head = {"statistic": "replication_r", "interval": "random sets", "ci_kind": "range", "among": SYSTEMS}
+    share = pd.DataFrame(shares).assign(statistic="replication_share")
+    return pd.DataFrame(ranges).assign(**head, resample_unit="worker"), share
+
+
+def gains(t: Tally, passed: np.ndarray, confidence: float = 0.95) -> pd.DataFrame:
+    """`replication_gain`: r of the workers who passed (people, corpora) minus r of all, with an interval over workers.
+
+    A worker who is left out is missing on both sides, which allows for the workers that they share.
+    """
+    chosen = passed[:, :, None, None]
+    shape, parts = t.total.shape[1:], (t.total, t.count, t.total * chosen, t.count * chosen)
+
+    def statistic(sums: np.ndarray) -> np.ndarray:
+        total, count, own_n, n = (part.reshape(-1, *shape) for part in np.split(sums, 4, axis=1))
+        return overall_r(means_of(own_n, n)) - overall_r(means_of(total, count))
+
+    # of the resamples nothing is used but the values without one worker
+    rows = np.concatenate([x.reshape(len(x), -1) for x in parts], axis=1)
+    rng = np.random.default_rng(0)
+    found = replicate_sums(rows, statistic, unit="worker", rng=rng, strata=strata(t), n_resamples=2)
+    ends = [found.jackknife_interval(i, confidence, bounded=False).row() for i in range(len(found.estimate))]
+    gained = [ids | one for ids, one in zip(_pairs(t.corpora), ends, strict=True)]
+    return pd.DataFrame(gained).assign(statistic="replication_gain", n=len(t.systems))

@@ -1,19 +1,95 @@
-"""What notebook 05 shows of pairs of systems: published tests, which its cells make, and the fits of notebook 07."""
+"""What notebook 05 compares: systems that each evaluator group judged, by published tests, which its cells make, and by
+the fits of notebook 07."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
+from judgebook.annotations.dialogue_values import DialogueValues, dialogue_values
+from judgebook.annotations.scores import sampled
+from judgebook.annotations.summary import main_group
 from judgebook.questions.performance import leading
-from judgebook.questions.sensitivity.judged_groups import JudgedGroup
+from judgebook.study.labels import METHODS
 from judgebook.study.results import Results
+from judgebook.study.schema import Annotations
+
+#: a system with fewer dialogues in a method is not compared
+MIN_DIALOGUES = 5
+#: p-values that all draws together may have; fewer draws are made of larger families, but not fewer than FEWEST_DRAWS
+MOST_TESTS, FEWEST_DRAWS = 30_000_000, 100
 
 
-def with_fits(results: Results, fits: Results) -> Results:
-    """`results` and what the fits of notebook 07 say of pairs of systems: `contrast`, and `difference_found`."""
-    return Results({**results, "contrast": fits["contrast"], "difference_found": fits["difference_found"]})
+@dataclass(frozen=True)
+class JudgedGroup:
+    """What one evaluator group judged in one corpus, as far as systems can be compared by it.
+
+    systems : of each method, in the order of `labels.METHODS`, those compared. dialogues : of each system and method;
+    of comparisons, pairs of dialogues of each pair of systems. tests : pairs of systems, label by label. weighted :
+    whether dialogues have sampling weights.
+    """
+
+    corpus: str
+    group: str
+    systems: dict[str, list[str]]
+    dialogues: list[int]
+    tests: int
+    weighted: bool
+
+    def draw_size(self, n: int) -> int | None:
+        """`n`, or None where no system has more than n dialogues, so that there is nothing to draw, and where dialogues
+        have sampling weights: the tests of draws know none."""
+        return n if max(self.dialogues) > n and not self.weighted else None
+
+    def n_draws(self, wanted: int) -> int:
+        """How many draws are made of those wanted: fewer of very many pairs of systems and labels."""
+        return min(wanted, max(FEWEST_DRAWS, MOST_TESTS // self.tests))
+
+
+def groups(annotations: Annotations, systems: Sequence[str]) -> list[JudgedGroup]:
+    """What can be compared, by corpus and evaluator group; the group that judged most labels first.
+
+    Systems of which a group judged fewer than MIN_DIALOGUES dialogues by a method are left out of that method; so are
+    methods with fewer than two systems, and groups without a method.
+
+    annotations : by people, of the evaluation itself. systems : those to compare, in the order of figures.
+    """
+    out = []
+    annotations = annotations[annotations["system"].isin(list(systems))]
+    for _, part in annotations.groupby("corpus", sort=False):
+        first = main_group(part)
+        for group in [first, *(g for g in sorted(part["group"].unique()) if g != first)]:
+            one = _group(part[part["group"] == group], systems)
+            out += [one] if one.systems else []
+    return out
+
+
+def _group(part: Annotations, systems: Sequence[str]) -> JudgedGroup:
+    values, kept, dialogues, tests = dialogue_values(part), {}, [], 0
+    for method in METHODS:
+        rows = values[values["method"] == method]
+        enough = _judged(rows)
+        of_method = [s for s in systems if enough.get(s, 0) >= MIN_DIALOGUES]
+        paired = METHODS[method].unit == "pair"
+        rows = rows[rows["system"].isin(of_method) & (rows["system_b"].isin(of_method) | (not paired))]
+        rows = rows[rows["system"] != rows["system_b"]]
+        once = rows.drop_duplicates(["dialogue", "dialogue_b"])
+        sides = np.sort(once[["system", "system_b"] if paired else ["system"]].to_numpy(str), axis=1)
+        sizes = np.unique(sides, axis=0, return_counts=True)[1]
+        pairs = len(sizes) if paired else len(of_method) * (len(of_method) - 1) // 2
+        if len(of_method) > 1 and pairs:
+            kept[method], tests = of_method, tests + pairs * rows["label"].nunique()
+            dialogues += sizes.tolist()
+    return JudgedGroup(str(part["corpus"].iloc[0]), str(part["group"].iloc[0]), kept, dialogues, tests, sampled(part))
+
+
+def _judged(values: DialogueValues) -> pd.Series:
+    """How many dialogues of each system were judged, on either side of a comparison."""
+    right = values[["system_b", "dialogue_b"]].dropna().set_axis(["system", "dialogue"], axis=1)
+    return pd.concat([values[["system", "dialogue"]], right]).drop_duplicates().groupby("system").size()
 
 
 def of_group(results: Results, judged: JudgedGroup) -> Results:
@@ -25,7 +101,7 @@ def of_methods(results: Results, judged: Sequence[JudgedGroup]) -> Results:
     """The results of the first corpus, of each method those of the first group that judged with it."""
     groups: dict[str, str] = {}
     for one in (one for one in judged if one.corpus == judged[0].corpus):
-        groups = {data.method: one.group for data in one.panels} | groups
+        groups = dict.fromkeys(one.systems, one.group) | groups
     of_corpus = results.part(corpus=judged[0].corpus)
     return Results({s: rows[rows["group"] == rows["method"].map(groups)] for s, rows in of_corpus.items()})
 
@@ -35,24 +111,3 @@ def compared(results: Results) -> pd.DataFrame:
     compared."""
     rows = results["contrast"].dropna(subset="ci_low")
     return rows.assign(sure=leading.decided(rows))
-
-
-def decided(results: Results) -> pd.Series:
-    """Pairs of systems that are decided by the fits, by (method, label)."""
-    return compared(results).groupby(["method", "label"], sort=False)["sure"].sum()
-
-
-def others(results: Results) -> bool:
-    """Whether differences by the fits are about other annotators, too."""
-    return bool(results["contrast"]["resample_unit"].str.contains("annotator").any())
-
-
-def as_published(results: Results) -> pd.DataFrame:
-    """The tests of the first draw; those of all dialogues where nothing was drawn."""
-    drawn = results.select("system_difference", sample="draw")
-    return drawn if len(drawn) else on_all(results)
-
-
-def on_all(results: Results) -> pd.DataFrame:
-    """The published tests on all dialogues."""
-    return results.select("system_difference", sample=None)

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
 from judgebook.questions.performance.fitted import POWER
-from judgebook.questions.sensitivity.analysis import compared, of_group, others
-from judgebook.questions.sensitivity.judged_groups import JudgedGroup
-from judgebook.questions.sensitivity.shown import who
+from judgebook.questions.sensitivity.analysis import JudgedGroup, compared, of_group
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results
 
 _PHRASES = Phrases(__package__)
 
 
-def findings(results: Results, judged: Sequence[JudgedGroup], names: DisplayNames) -> Iterator[Prose]:
-    """The headline, and what was counted. results : those of the fits (`analysis.with_fits`)."""
+def who(one: JudgedGroup, judged: Sequence[JudgedGroup], names: DisplayNames) -> str:
+    """What tells one group or corpus from the others; '' where there is one."""
+    where = [names.name("corpus", one.corpus)] if len({x.corpus for x in judged}) > 1 else []
+    return ", ".join([*where, *([] if one.group == "all" else [names.name("group", one.group)])])
+
+
+def findings(results: Results, judged: Sequence[JudgedGroup], names: DisplayNames) -> Prose:
+    """The headline. results : of notebook 07."""
     parts = [(who(one, judged, names), of_group(results, one)) for one in judged]
-    groups = [{"who": name, **tally(of_part), "pairs": _most_often(of_part, names)} for name, of_part in parts]
-    yield Prose(_PHRASES.say("headline", groups=groups, power=POWER, **_points([p for _, p in parts], names)))
-    yield Prose(_PHRASES.say("counted", groups=groups))
+    groups = [{"who": name, **tally(of_part)} for name, of_part in parts]
+    points = _points([of_part for _, of_part in parts], names)
+    return Prose(_PHRASES.say("headline", groups=groups, power=POWER, **points))
 
 
 def tally(results: Results) -> dict:
@@ -37,7 +41,7 @@ def tally(results: Results) -> dict:
         "n_sure": len(sure),
         "full": n_apart == n_labels,
         "share": len(sure) / max(len(rows), 1),
-        "others": others(results),
+        "others": bool(results["contrast"]["resample_unit"].str.contains("annotator").any()),
     }
 
 
@@ -66,13 +70,3 @@ def sample(judged: Sequence[JudgedGroup], names: DisplayNames, *, n: int) -> Pro
         for one in judged
     ]
     return Prose(_PHRASES.say("sample", groups=groups, n=n, weighted=any(one.weighted for one in judged)))
-
-
-def _most_often(results: Results, names: DisplayNames) -> dict | None:
-    """The pairs of systems that differ on most labels."""
-    rows = compared(results)
-    sizes = names.pairs(rows[rows["sure"]]).groupby(["system", "system_b"]).size()
-    if sizes.empty:
-        return None
-    first = [" and ".join(names.name("system", s) for s in pair) for pair in sizes.index[sizes == sizes.max()]]
-    return {"first": first, "n_labels": int(sizes.max())}

@@ -12,10 +12,8 @@ from judgebook.display.text import number, percent
 from judgebook.display.views import Table
 from judgebook.questions.performance import leading
 from judgebook.questions.performance.fitted import POWER
-from judgebook.questions.sensitivity.analysis import compared, decided, of_group
-from judgebook.questions.sensitivity.findings import shares, tally
-from judgebook.questions.sensitivity.judged_groups import JudgedGroup
-from judgebook.questions.sensitivity.shown import who
+from judgebook.questions.sensitivity.analysis import JudgedGroup, compared, of_group
+from judgebook.questions.sensitivity.findings import shares, who
 from judgebook.study.results import Results
 from judgebook.study.sections.margins import told
 
@@ -24,41 +22,24 @@ LABEL = ["method", "label"]
 MOST = 200
 
 
-def groups(results: Results, judged: Sequence[JudgedGroup], names: DisplayNames) -> Table | None:
-    """How many labels and comparisons of each corpus and group are decided; None where there is one."""
-    if len(judged) < 2:
-        return None
-    rows = []
-    for one in judged:
-        facts = tally(of_group(results, one))
-        row = {"Who judged": who(one, judged, names), "Labels": facts["n_labels"]}
-        row |= {"Labels that distinguish": facts["n_apart"], "Comparisons": facts["n"], "Decided": facts["n_sure"]}
-        rows.append(row)
-    caption = "Comparisons of two systems on one label that are decided by the fits. A label distinguishes if at least"
-    caption += " one of its comparisons is decided."
-    return Table(pd.DataFrame(rows), "groups", caption)
-
-
 def count_tables(results: Results, judged: Sequence[JudgedGroup], names: DisplayNames) -> Iterator[Table]:
     """`count_table` of each corpus and group."""
     for i, one in enumerate(judged):
         part = who(one, judged, names)
         caption = f"{part + ': p' if part else 'P'}airs of systems that differ. Decided: by the fits, all pairs of a"
         caption += f" label at once. Found: the smallest difference that is decided with {percent(POWER)} power"
-        caption += " (marks, comparisons: percentage points). Tests above at 0.05, unadjusted: on all dialogues."
+        caption += " (marks, comparisons: percentage points)."
         frame = count_table(of_group(results, one), names)
-        why = dict.fromkeys(frame.columns, "Too few data for a fit, or for this test.")
-        yield Table(frame, f"counts_{i}" if i else "counts", caption, why=why)
+        if len(frame):
+            why = dict.fromkeys(frame.columns, "Too few data for a fit.")
+            yield Table(frame, f"counts_{i}" if i else "counts", caption, why=why)
 
 
 def count_table(results: Results, names: DisplayNames) -> pd.DataFrame:
-    """Pairs of systems that differ, one row per label, by the fits and by the tests above on all dialogues."""
-    published = results.select("n_significant", n_dialogues=None, alpha=0.05).set_index(LABEL)
-    pairs = compared(results).groupby(LABEL)["sure"].size().reindex(published.index).fillna(published["n"])
-    out = names.sort(pairs.rename("Pairs").astype("Int64").reset_index()).set_index(LABEL)
-    out["Decided"] = decided(results).astype("Int64")
+    """Pairs of systems that differ by the fits, one row per label."""
+    pairs = compared(results).groupby(LABEL, sort=False)["sure"].agg(Pairs="size", Decided="sum")
+    out = names.sort(pairs.reset_index()).set_index(LABEL)
     out["Found"] = _found(results, names)
-    out["Tests above"] = published["estimate"].astype("Int64")
     return names.named(out.reset_index())
 
 

@@ -1,4 +1,4 @@
-"""The sections of notebook 11."""
+"""The sections of notebook 11, without what it takes to compute them."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ import pandas as pd
 from judgebook.display import captions
 from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
-from judgebook.questions.techniques import figures, findings, tables
-from judgebook.questions.techniques.sittings import TechniqueData
-from judgebook.questions.techniques.turn_marks import Turned
-from judgebook.questions.techniques.turn_ratings import Paired
+from judgebook.questions.techniques import figures, findings, sittings, tables, turns
+from judgebook.study.results import Results
 
 
-class TechniqueSections(NotebookPage):
-    """data, turned : what techniques compare, and what is judged turn by turn. pairings : marks of turns with ratings
-    of the same conversations."""
+class Sections(NotebookPage):
+    """data, turned : what was judged as a whole and by turn. pairings : ratings and comparisons of the same systems."""
 
-    data: TechniqueData
-    turned: Turned
-    pairings: list[Paired]
+    data: sittings.TechniqueData
+    turned: turns.Turned
+    pairings: list[turns.Paired]
+    results: Results
     names: DisplayNames
 
     def findings(self) -> Section:
@@ -47,7 +45,7 @@ class TechniqueSections(NotebookPage):
     def chunks(self, every: pd.DataFrame) -> Section:
         """Table of standard deviations over parts of equal working time."""
         if len(every):
-            yield tables.chunks(every, self.data, self.names, self.study.techniques.chunk_minutes)
+            yield tables.chunks(every, self.data, self.names)
 
     def arranged(self, rows: pd.DataFrame, panel: str, hue: str) -> tuple[pd.DataFrame, str]:
         """Rates by turn with display names of the panel and the line of a figure, of at most 6 pairs or 12 systems; and
@@ -64,31 +62,17 @@ class TechniqueSections(NotebookPage):
         note = captions.chosen(min(most, len(every)), len(every), f"{what} that come first")
         return shown[shown[of].isin(every[:most])], f" {note}" if note else ""
 
-    def later_turns(self) -> Section:
-        yield tables.halves(self.results, self.names)
-        yield tables.turn_means(self.results, self.names)
-
-    def same_winner(self) -> Section:
-        yield tables.same_winner(self.results, self.data, self.names)
-
-    def crossings(self) -> Section:
-        yield findings.first_significant(self.results, self.study.techniques)
-
-    def power(self) -> Section:
-        yield figures.power(self.results, self.data, self.names, self.study.techniques)
-        yield tables.seconds(self.results, self.data, self.names)
-
     def hours(self) -> Section:
         yield figures.hours(self.results, self.data, self.names, self.study.techniques)
         yield tables.hours(self.results, self.data, self.names, self.study.techniques)
-        yield findings.reused(self.results, self.names)
+        yield tables.seconds(self.results, self.data, self.names)
+        yield findings.reused(self.data, self.names)
 
-    def errors(self) -> Section:
-        yield figures.errors(self.results, self.data, self.names, self.study.techniques)
+    def turn_means(self) -> Section:
+        yield tables.turn_means(self.results, self.names)
 
     def reasons(self) -> Section:
         yield tables.reasons(self.results, self.data, self.names)
 
     def messages(self) -> Section:
         yield tables.checks(self.results)
-        yield tables.effects(self.results, self.names)

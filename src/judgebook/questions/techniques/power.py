@@ -19,6 +19,9 @@ from scipy.special import ndtri
 
 from judgebook.statistics.intervals import exact_binomial
 
+#: numbers of conversations whose power is simulated
+SIZES = (4, 8, 16, 32, 64, 128, 256, 512)
+
 
 @dataclass(frozen=True)
 class Distribution:

@@ -55,13 +55,7 @@ class MessageChecks(Section):
     """Checks of what annotators typed: people whose messages fail are excluded."""
 
     first_turn: int = Field(1, ge=1, le=limits.COUNT, description="turn of the first typed message")
-    min_words: float = Field(
-        3, gt=0, le=limits.AMOUNT, description="people with fewer words per message on average fail"
-    )
     greetings: list[str] = Field([], description="words that fail in the first message; empty: not checked")
-    capitals: int = Field(
-        2, ge=1, le=limits.COUNT, description="people with at least this many messages in capitals fail"
-    )
     offensive: list[str] = Field([], description="words that fail in any message; empty: not checked")
 
 
@@ -93,26 +87,11 @@ class Techniques(Section):
         {}, description="techniques whose values (0 to 1) per conversation are averaged"
     )
     checks: MessageChecks | None = Field(None, description="checks of what annotators typed; null: none")
-    left_open: float = Field(
-        10,
-        gt=1,
-        le=limits.AMOUNT,
-        description="work units that took more than this many times the median count as left open",
-    )
     alpha: float = Field(0.05, gt=0, lt=0.5, description="significance level")
     power: float = Field(0.8, gt=0, lt=1, description="power for which hours are reported")
-    sizes: list[Annotated[int, Field(ge=4, le=limits.COUNT)]] = Field(
-        [4, 8, 16, 32, 64, 128, 256, 512],
-        min_length=2,
-        description="numbers of conversations for the power curve",
-    )
     n_runs: int = Field(400, ge=100, le=100_000, description="simulated studies per power estimate")
-    most_ratings: int = Field(400, ge=50, le=20_000, description="ratings after which testing stops")
     crossing_runs: int = Field(
         200, ge=50, le=10_000, description="random orders of ratings, each tested after every rating"
-    )
-    chunk_minutes: float = Field(
-        45, gt=0, le=limits.AMOUNT, description="working time per part of the data, for variability"
     )
     paper: str | None = Field(None, description="the paper of `printed_rates`")
     printed_rates: PrintedRates | None = Field(None, description="printed rates from which others should follow")
@@ -132,7 +111,6 @@ QUESTIONS = [
         asks="Compare or rate, per turn or per dialogue?",
         follows="Smith et al. 2022",
         options={"techniques": Techniques},
-        uses=["performance"],
         private=["texts"],
         reads=["annotations", "dialogues", "dialogue_facts", "data/published/*.csv", "data/published/*_mapping.yaml"],
         sections=["unranked_systems", "bootstrap", "seeds.bootstrap", "seeds.permute"],

@@ -15,15 +15,15 @@ import numpy as np
 import pandas as pd
 
 from judgebook.questions.techniques.question import Mixture, Technique, Techniques
+from judgebook.statistics.intervals import generator
 from judgebook.study.labels import METHODS, Label
 
-RATES = ("linear", "squared", "winner")
+#: a work unit that took more than this many times the median was left open, and its seconds count as missing
+LEFT_OPEN = 10
 #: what techniques are compared on
 QUESTION = ["corpus", "group", "label"]
 #: the label of means over all labels
 OVERALL = "overall"
-#: why nobody wins by a label of direction 0
-NO_WINNER = "no direction: neither a high nor a low score is better, or nobody said which"
 Pair = tuple[str, str]
 
 
@@ -133,7 +133,7 @@ def gather(
     systems : sequence of str
         Those that are ranked, in order: pairs are made from them where the options name none.
     options : Techniques
-        Pairs, labels (by default those that two techniques share, or else all) and `left_open`.
+        Pairs, and labels (by default those that two techniques share, or else all).
     """
     people = annotations[annotations["annotator_kind"] == "human"]
     judged = {*annotations["system"], *annotations["system_b"].dropna()}
@@ -150,9 +150,9 @@ def gather(
     data_of = {}
     for name, rows in judgements.items():
         judgements[name] = rows[rows["label"].isin(wanted)]
-        rate, turns, left_open = techniques[name].rate, techniques[name].turns, options.left_open
+        rate, turns = techniques[name].rate, techniques[name].turns
         if len(judgements[name]):
-            data_of[name] = sittings(judgements[name], rate=rate, turns=turns, pairs=pairs, left_open=left_open)
+            data_of[name] = sittings(judgements[name], rate=rate, turns=turns, pairs=pairs)
     used = {name: techniques[name] for name, rows in data_of.items() if len(rows)}
     scales = {name: _scale(technique, labels) for name, technique in used.items()}
     directions = {}
@@ -192,7 +192,6 @@ def sittings(
     rate: str = "linear",
     turns: Sequence[int] | None = None,
     pairs: Sequence[Sequence[str]] | None = None,
-    left_open: float = 10.0,
 ) -> pd.DataFrame:
     """One row per annotator, conversation (or pair of conversations) and label.
 
@@ -208,27 +207,23 @@ def sittings(
     pairs : pairs of systems, optional
         Comparisons of other systems are left out. A comparison is oriented towards the pair's first system; without
         `pairs` towards the system that comes first in the alphabet.
-    left_open : float
-        A work unit that took more than this many times the median was left open: its seconds count as missing. Where a
-        work unit holds several conversations, its seconds are divided equally among them.
 
     Returns
     -------
     DataFrame
         corpus, group, label, system, system_b (missing where one system is judged), conversation, dialogue,
-        dialogue_b, annotator, work_unit, seconds, won, lost, n (marks), total (their sum), value.
+        dialogue_b, annotator, work_unit, seconds, won, lost, n (marks), total (their sum), value. Where a work unit
+        holds several conversations, its seconds are divided equally among them.
 
     Raises
     ------
     ValueError
-        Another rate; squared rates of single systems; winner-takes-all of marks that are not 0 or 1.
+        Squared rates of single systems; winner-takes-all of marks that are not 0 or 1.
 
     References
     ----------
     Smith et al. 2022, Tables 1 and 2.
     """
-    if rate not in RATES:
-        raise ValueError(f"rate: expected one of {', '.join(RATES)}, found {rate!r}")
     two = annotations["dialogue_b"].notna().all() if len(annotations) else False
     if rate == "squared" and not two:
         raise ValueError("rate: a squared rate compares two systems; these judgements are about one")
@@ -246,7 +241,7 @@ def sittings(
         won=("won", "sum"), lost=("lost", "sum"), n=("score", "size"), total=("score", "sum"),
     ).reset_index()  # fmt: skip
     summed["system_b"] = summed["system_b"] if two else None
-    summed["seconds"] = summed["seconds"].where(~(summed["seconds"] > left_open * summed["seconds"].median()))
+    summed["seconds"] = summed["seconds"].where(~(summed["seconds"] > LEFT_OPEN * summed["seconds"].median()))
     held = summed.groupby(["work_unit", "label"])["conversation"].transform("nunique")
     summed["seconds"] = summed["seconds"] / held.where(summed["work_unit"].notna(), 1)
     return summed.assign(value=_value(summed, rate, bool(two)))
@@ -299,7 +294,21 @@ def by_conversation(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"value": group["value"].mean(), "sittings": group.size()})
 
 
-def uses(rows: pd.DataFrame) -> tuple[int, float]:
-    """Number of pairs of dialogues, and in how many of them a dialogue is compared on average."""
+def uses(rows: pd.DataFrame) -> float:
+    """In how many pairs of dialogues a dialogue is compared on average."""
     pairs = rows.drop_duplicates(["dialogue", "dialogue_b"])
-    return len(pairs), len(pairs) / min(pairs["dialogue"].nunique(), pairs["dialogue_b"].nunique())
+    return len(pairs) / min(pairs["dialogue"].nunique(), pairs["dialogue_b"].nunique())
+
+
+def together(data: TechniqueData) -> bool:
+    """Whether most comparisons of some technique were made in the sittings of ratings: by the same people in the same
+    work units. Those whose work unit is not known count as made separately."""
+    work = ["annotator", "work_unit"]
+    units = {t: pd.MultiIndex.from_frame(rows[work]) for t, rows in data.sittings.items()}
+    rated = [pd.MultiIndex.from_frame(data.sittings[t][work].dropna()) for t in units if not data.compares(t)]
+    return any(units[t].isin(of_ratings).mean() > 0.5 for t in units if data.compares(t) for of_ratings in rated)
+
+
+def stream(seed: int, *names: object) -> np.random.Generator:
+    """The random numbers of one technique, label and pair."""
+    return generator(seed, "winrates", *map(str, names))

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from judgebook.display import captions, cells, tables
+from judgebook.display import cells, tables
 from judgebook.display.names import DisplayNames
-from judgebook.display.text import MISSING, p_value, percent
+from judgebook.display.text import percent
 from judgebook.display.views import Table
-from judgebook.questions.techniques.messages import CHECKS
 from judgebook.questions.techniques.question import Techniques
-from judgebook.questions.techniques.sittings import NO_WINNER, OVERALL, TechniqueData, pair_key
+from judgebook.questions.techniques.sittings import OVERALL, TechniqueData, pair_key
+from judgebook.questions.techniques.texts import CHECKS
 from judgebook.study.results import Results, where
 
 #: with more dimensions than this, one of them is shown
@@ -87,17 +87,6 @@ def matching(rows: pd.DataFrame, others: pd.DataFrame) -> np.ndarray:
     return others.set_index(CONTEST)["estimate"].reindex(pd.MultiIndex.from_frame(rows[CONTEST])).to_numpy(float)
 
 
-def effects(results: Results, names: DisplayNames) -> Table | None:
-    """How means of systems change without the people who fail a check."""
-    rows = results["message_effect"]
-    if rows.empty:
-        return None
-    rows = names.sort(rows)
-    out = names.named(rows[["corpus", "system"]]).assign(Change=tables.intervals(rows), People=rows["n"])
-    caption = "Change of the mean rating if the people who fail a check are left out, in points, with CI over people."
-    return Table(out, "message_effects", caption, why={"Change": "All who rated the system pass."})
-
-
 def checks(results: Results) -> Table | None:
     """Conversations and people that fail a check of their messages."""
     rows = results["message_check"]
@@ -137,30 +126,6 @@ def scores(every: pd.DataFrame, data: TechniqueData, names: DisplayNames, name: 
     return Table(wide, name, "Systems judged one at a time, with CI over conversations.", why=dict.fromkeys(wide, WHY))
 
 
-def halves(results: Results, names: DisplayNames) -> Table | None:
-    """Mean mark in the first and second half of conversations, and the difference."""
-    rows = results["turn_half"]
-    if rows.empty:
-        return None
-    key = [c for c in ("corpus", "group", "method", "label") if c == "label" or len(set(rows[c])) > 1]
-    kinds = {"corpus": "Corpus", "group": "Group", "method": "Method", "label": "Dimension"}
-    change = rows[rows["half"] == "difference"].set_index(key)
-    out = pd.DataFrame(index=change.index)
-    for half, heading in {"first": "First half", "second": "Second half"}.items():
-        out[heading] = rows[rows["half"] == half].set_index(key)["estimate"]
-    out["Difference"] = tables.intervals(change)
-    out["p (Holm)"] = change["p_adjusted"].map(p_value)
-    out = out.reset_index().rename(columns=kinds)
-    for kind in ("group", "method"):
-        if kinds[kind] in out:
-            out[kinds[kind]] = out[kinds[kind]].map(names.titles[kind])
-    out["Dimension"] = out["Dimension"].map(names.titles["dimension"])
-    caption = "Mean mark in the first and the second half of conversations, all systems together, with CI over"
-    caption += f" conversations ({captions.sample(change['n'])})."
-    why = dict.fromkeys(("Difference", "p (Holm)"), "No conversation changes.")
-    return Table(out, "halves", caption, 2, why)
-
-
 def turn_means(results: Results, names: DisplayNames) -> Table | None:
     """Correlation of the mean mark of conversations with their ratings."""
     rows = results["turn_mean_correlation"]
@@ -182,30 +147,13 @@ def turn_means(results: Results, names: DisplayNames) -> Table | None:
     return Table(out[[*first, "Pearson", "Spearman", "Conversations"]], "turn_means", caption)
 
 
-def same_winner(results: Results, data: TechniqueData, names: DisplayNames) -> Table | None:
-    """How often ratings and comparisons of the same dialogues name the same winner."""
-    rows = results["same_winner"]
-    if rows.empty:
-        return None
-    rows = described(rows, data, names)
-    out = rows[[c for c in HEADINGS if c in rows]].rename(columns={"Technique": "Compared"})
-    out["Rated"] = rows["against"].map(names.titles["technique"])
-    out["Same winner (%)"], out["Pairs"] = tables.intervals(in_percent(rows), 0), rows["n"]
-    key = ["corpus", "group", "label", "technique", "against"]
-    tied = 100 * results["tied_share"].set_index([*key, "of"])["estimate"]
-    for heading, of in (("Ties, compared (%)", "technique"), ("Ties, rated (%)", "against")):
-        out[heading] = tied.reindex(pd.MultiIndex.from_frame(rows[[*key, of]].set_axis(range(6), axis=1))).to_numpy()
-    caption, why = "Ratings and comparisons of the same pairs of dialogues, with CI over pairs.", NO_WINNER.capitalize()
-    return Table(out, "same_winner", caption, 0, {"Same winner (%)": f"{why}."})
-
-
 def seconds(results: Results, data: TechniqueData, names: DisplayNames) -> Table | None:
     """Seconds per judgement, of training, and of collecting a conversation, for techniques that are timed."""
     if not data.techniques:
         return None
     timed = [t for t, spec in data.techniques.items() if spec.timed]
     rows = described(results.select("technique_seconds", technique=timed), data, names)
-    if rows["estimate"].isna().all() or results["technique_power"].empty:
+    if rows["estimate"].isna().all() or results["hours_to_power"].empty:
         return None
     index = [c for c in ("Corpus", "Group", "Technique") if c in rows]
     unit, training = (where(rows, of=of).set_index(index) for of in ("unit", "training"))
@@ -214,36 +162,31 @@ def seconds(results: Results, data: TechniqueData, names: DisplayNames) -> Table
     out = out.assign(**{"Collecting a conversation": collecting} if any(collecting) else {})
     out = out.assign(**{"Sittings timed": unit["n"], "People": unit["n_annotators"]})
     caption = "Mean seconds per conversation or comparison, and what else is counted in the hours."
-    if _same_tasks([data.sittings[t] for t in timed]):
-        caption += " Some techniques were judged in the same tasks, which have one duration, and the hours of each"
-        caption += " contain all of it. They must not be added up, and may be fewer where one technique is used alone."
+    caption += (
+        " Techniques that were judged in the same tasks have one duration, and the hours of each contain all of it."
+    )
     return Table(out.reset_index(), "seconds", caption, 0)
 
 
-def _same_tasks(sittings: Iterable[pd.DataFrame]) -> bool:
-    """Whether a work unit holds judgements of several techniques."""
-    units = [one[["corpus", "group", "work_unit"]].dropna().drop_duplicates() for one in sittings]
-    return bool(units) and bool(pd.concat(units).duplicated().any())
-
-
-def hours(results: Results, data: TechniqueData, names: DisplayNames, options: Techniques) -> Iterator[Table]:
-    """Hours to the stated power: the median by technique, and each pair and dimension."""
+def hours(results: Results, data: TechniqueData, names: DisplayNames, options: Techniques) -> Table:
+    """Median hours to the stated power by technique, with type I error rates of one planned test, and of a test after
+    every rating."""
     median = median_hours(results, data, names)
+    index = [c for c in ("Corpus", "Group", "Technique") if c in median]
+    tests = {"Type I errors": "technique_false_positive", "After every rating": "technique_false_crossing"}
+    for heading, statistic in tests.items():
+        if len(results[statistic]):
+            rates = described(results[statistic], data, names).groupby(index, observed=True)["estimate"].mean()
+            median = median.merge(cells.percents(rates, 1).rename(heading), "left", left_on=index, right_index=True)
     caption = f"Hours to {percent(options.power)} power: median and quartiles over pairs of systems and dimensions, for"
     caption += " differences shrunk according to the noise of the technique."
     if (median["Differences"] < FEW).any():
         caption += f" Of fewer than {FEW}, the smallest and the largest take the place of quartiles."
+    caption += " Type I errors: how often the test finds a difference of equal systems at the level"
+    caption += f" {percent(options.alpha)}, and how often tests after every rating do."
     few = "Too many differences not found at the largest sample size tried."
     why = dict.fromkeys(("Hours", "Lower quartile", "Upper quartile"), few)
-    yield Table(median, "middle", caption, 1, why)
-    rows = described(results.select("hours_to_power", label=shown(data)), data, names)
-    if len(rows):
-        first = pd.Series(matching(rows, results["hours_to_significance"]), rows.index)
-        first = cells.numbers(first, 1, "first significant").fillna(MISSING)
-        wide = crossed(rows, tables.intervals(rows, 1) + " / " + first)
-        caption = f"Hours to {percent(options.power)} power with CI / until first significant, as published."
-        caption += " A dash: not reached, or no upper limit, at the largest sample size tried."
-        yield Table(wide, "hours", caption, why=dict.fromkeys(wide, "Not judged, or not timed."))
+    return Table(median, "middle", caption, 1, why | {"After every rating": "Not simulated."})
 
 
 def median_hours(results: Results, data: TechniqueData, names: DisplayNames) -> pd.DataFrame:
@@ -267,7 +210,7 @@ def median_hours(results: Results, data: TechniqueData, names: DisplayNames) -> 
     return out.reset_index()
 
 
-def chunks(every: pd.DataFrame, data: TechniqueData, names: DisplayNames, minutes: float) -> Table | None:
+def chunks(every: pd.DataFrame, data: TechniqueData, names: DisplayNames) -> Table | None:
     """Standard deviation of win rates over parts of equal working time, and in brackets that expected by chance."""
     rows = where(every, label=OVERALL if len(set(every["label"])) > 1 else data.labels, of="observed")
     rows = described(rows.dropna(subset="estimate"), data, names)
@@ -276,16 +219,18 @@ def chunks(every: pd.DataFrame, data: TechniqueData, names: DisplayNames, minute
     chance = pd.Series(matching(rows, where(every, of="independent")), rows.index)
     texts = cells.numbers(100 * rows["estimate"], 0)
     texts = texts + (" (" + cells.numbers(100 * chance, 0, "by chance") + ")").fillna("")
-    caption = f"Standard deviation of the win rate (percentage points) over parts of {minutes:g} minutes."
+    caption = (
+        f"Standard deviation of the win rate (percentage points) over parts of {rows['minutes'].iloc[0]:g} minutes."
+    )
     wide = crossed(rows, texts)
     return Table(wide, "chunks", caption, why=dict.fromkeys(wide, "Fewer than two full parts."))
 
 
-def reasons(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Table]:
+def reasons(results: Results, data: TechniqueData, names: DisplayNames) -> Table | None:
     """Length and typical terms of the reasons for choosing each system of a pair."""
     rows = results.select("reason_words", label=shown(data))
     if rows.empty:
-        return
+        return None
     index = ["corpus", "group", "label", "technique", "system", "system_b"]
     terms = results["reason_term"].groupby(index, sort=False)["term"].agg(", ".join)
     out = pd.DataFrame({"Chosen": names.named(rows[["system"]])["System"], "Reasons": rows["n"]})
@@ -300,12 +245,4 @@ def reasons(results: Results, data: TechniqueData, names: DisplayNames) -> Itera
         f"Reasons for choosing a system: mean number of words, with {names.ci} over {over}, and the terms with the"
     )
     caption += " highest mean TF-IDF."
-    yield Table(out, "reasons", caption, why={"Typical terms": "No term occurs in two reasons by two people."})
-    gap = results.select("reason_words_difference", label=shown(data))
-    out = pd.DataFrame({"Pair": [pair_title(names, *p) for p in zip(gap["system"], gap["system_b"], strict=True)]})
-    if len(set(gap["label"])) > 1:
-        out["Dimension"] = gap["label"].map(names.titles["dimension"]).to_numpy()
-    gap = out.assign(**{"Difference in words": tables.intervals(gap, 1).to_numpy()})
-    yield Table(
-        gap, "reason_lengths", "Words of the reasons for the first system of a pair minus those for the second."
-    )
+    return Table(out, "reasons", caption, why={"Typical terms": "No term occurs in two reasons by two people."})

@@ -1,68 +1,73 @@
 """Does a label predict quality, and what do labels explain jointly? The results of notebooks 04 and 06, and the parts
-used by several views."""
+used by several views.
+
+Which labels to keep (Finch et al. 2023, section 7.5): the paper selects labels "given the results" of four analyses
+without saying how they were weighed. Here each analysis has a threshold in the YAML, and a label is kept if it reaches
+all of them. The thresholds are choices, not findings. Labels selected and reported on the same data look better than
+they are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from judgebook.questions.validity import coverage, label_selection
+from judgebook.questions.agreement.population import judged
+from judgebook.questions.performance.leading import decided
+from judgebook.questions.validity import coverage
 from judgebook.questions.validity.coverage import FITS, Row
-from judgebook.questions.validity.importance import importance, importance_ranks, shared_source
-from judgebook.questions.validity.label_selection import KEPT, Sets, compare_sets
+from judgebook.questions.validity.importance import importance, importance_ranks
 from judgebook.questions.validity.question import Coverage, LabelSelection
 from judgebook.questions.validity.targets import POOLED, Targets
-from judgebook.statistics.intervals import Sampling
-from judgebook.study.labels import Label
 from judgebook.study.result_schema import statistics
 from judgebook.study.results import Results, collect, where
 
 KEY = ["method", "label"]
+#: criterion -> what its value is
+VALUES = {
+    "agreement": "alpha",
+    "importance": "largest |r| with an interval that excludes 0",
+    "sensitivity": "pairs of systems that are decided",
+    "distinctness": "share of half-samples that select it",
+    "cost": "estimated cost of one label",
+}
 
 
-def analyse_importance(study_targets: Targets, sampling: Sampling) -> Results:
-    """All results of notebook 04: correlations, models of one label, ranks, and what labels of a method share."""
-    people = study_targets.n_annotators
-    parts: list[Results | Iterable[Row]] = [shared_source(study_targets.values, {method for method, _ in people})]
+def analyse_importance(study_targets: Targets, confidence: float) -> Results:
+    """All results of notebook 04: the correlation of each label, and ranks."""
+    rows: list[Row] = []
     for target, design in study_targets.designs.items():
-        repeats = study_targets.repeats[target]
-        parts.append(importance(design, sampling=sampling, repeats=repeats, n_annotators=people))
-        parts.append(importance_ranks(design, confidence=sampling.confidence))
-        parts.append([{"statistic": "count", "what": target, "level": design.level, "estimate": len(design.y)}])
-    return _of_group(collect(*parts), study_targets)
+        rows += importance(design, confidence=confidence, n_annotators=study_targets.n_annotators)
+        rows += importance_ranks(design, confidence=confidence)
+        rows.append({"statistic": "count", "what": target, "level": design.level, "estimate": len(design.y)})
+    return _of_group(collect(rows), study_targets)
 
 
 def analyse_coverage(
     study_targets: Targets,
     earlier: Sequence[Results],
-    labels: Iterable[Label],
     *,
     options: Coverage,
     thresholds: LabelSelection,
-    sampling: Sampling,
-    sets: Sets | None = None,
+    seed: int,
+    confidence: float,
 ) -> tuple[Results, pd.DataFrame]:
-    """All results of notebook 06, and the criteria of each label that could be kept (`label_selection.select`).
+    """All results of notebook 06, and the criteria of each label that could be kept (`select`).
 
     Parameters
     ----------
     study_targets : Targets
     earlier : sequence of Results
         Of notebooks 02 (cost), 03 (agreement), 04 (importance) and 07 (sensitivity).
-    labels : iterable of Label
-        Of the study: which task gives a label.
-    sampling : Sampling
-        Of intervals; its seed is also that of folds, halves and shuffled targets.
-    sets : mapping, optional
-        Sets of labels to hold against all (`label_selection.compare_sets`), besides those that reach every threshold.
+    seed : int
+        Of folds, halves and shuffled targets.
     """
     rows: list[Row] = []
-    exclude, seed = options.exclude, sampling.seed
+    exclude = options.exclude
     for design in study_targets.designs.values():
         methods = list(dict.fromkeys(design.x.columns.get_level_values(0)))
         for method in methods:
-            rows += coverage.best_subsets(design, method, exclude=exclude)
             rows += coverage.stability(design, method, n_halves=options.n_halves, seed=seed, exclude=exclude)
         rows += coverage.compare(
             design,
@@ -72,25 +77,94 @@ def analyse_coverage(
             n_folds=options.n_folds,
             n_repeats=options.n_repeats,
             n_permutations=options.n_permutations,
-            confidence=sampling.confidence,
+            confidence=confidence,
         )
     searched = _once(collect(rows))
     earlier_rows = {s: _by_predictors(f, study_targets) for s, f in collect(*earlier).items()}
     evidence = Results(earlier_rows | searched)
     candidates = study_targets.values.loc[~study_targets.values["label"].isin(exclude), KEY].drop_duplicates()
-    selected = label_selection.select(label_selection.criteria(evidence, candidates), thresholds)
-    met = label_selection.rows(selected, label_selection.limits(thresholds))
-    minutes = label_selection.minutes(selected, evidence, labels)
-    reached = {m: list(part["label"]) for m, part in selected[selected["kept"]].groupby("method", sort=False)}
-    every_set, n_folds, n_repeats = dict(sets or {}) | {KEPT: reached}, options.n_folds, options.n_repeats
-    compared = [
-        row
-        for design in study_targets.designs.values()
-        for row in compare_sets(
-            design, every_set, sampling=sampling, exclude=exclude, n_folds=n_folds, n_repeats=n_repeats
-        )
-    ]
-    return _of_group(_once(collect(searched, met, minutes, compared)), study_targets), selected
+    selected = select(criteria(evidence, candidates), thresholds)
+    met = _met(selected, limits(thresholds))
+    return _of_group(_once(collect(searched, met)), study_targets), selected
+
+
+def criteria(results: Results, labels: pd.DataFrame) -> pd.DataFrame:
+    """The value of each criterion for each label: columns method, label and those of `VALUES`, missing where unknown.
+
+    Parameters
+    ----------
+    results : Results
+        Of one corpus and group: alpha, r, contrast, cost_per_label and selection_frequency.
+    labels : DataFrame
+        Columns method, label.
+
+    Returns
+    -------
+    DataFrame. agreement: alpha over dialogues or pairs. importance: the larger |r| over the two targets among those
+    whose jackknife interval excludes 0; 0 where neither does. sensitivity: pairs of systems that the fit decides.
+    distinctness: the larger selection frequency over the two targets. cost: the same for all
+    labels of a method.
+
+    Raises
+    ------
+    ValueError
+        Where a label has several values of a criterion.
+    """
+    r = results["r"].dropna(subset="ci_low")
+    clear = (r["ci_low"] > 0) | (r["ci_high"] < 0)
+    cost = results.select("cost_per_label", tasks="all").set_index("method")["estimate"]
+    out = labels[KEY].drop_duplicates().set_index(KEY)
+    out["agreement"] = _one(judged(results))
+    out["importance"] = r["estimate"].abs().where(clear, 0.0).groupby([r["method"], r["label"]]).max()
+    pairs = results["contrast"].dropna(subset="ci_low")
+    if pairs.duplicated([*KEY, "system", "system_b"]).any():
+        raise ValueError("pairs of systems have several rows of the same label; select one group")
+    out["sensitivity"] = decided(pairs).groupby([pairs["method"], pairs["label"]]).sum().astype(float)
+    out["distinctness"] = results["selection_frequency"].groupby(KEY)["estimate"].max()
+    out["cost"] = out.index.get_level_values("method").map(cost).astype(float)
+    return out.reset_index()
+
+
+def _one(rows: pd.DataFrame) -> pd.Series:
+    """One value per label."""
+    if rows.duplicated(KEY).any():
+        raise ValueError(f"{int(rows.duplicated(KEY).sum())} rows are a second one of the same label; select one group")
+    return rows.set_index(KEY)["estimate"]
+
+
+def select(values: pd.DataFrame, thresholds: LabelSelection) -> pd.DataFrame:
+    """Which thresholds each label reaches: the frame of `criteria` with a column `<criterion>_met` for each that is
+    applied, and `kept`, whether all are. A missing value reaches nothing."""
+    out, applied = values.copy(), limits(thresholds)
+    for name, limit in applied.items():
+        column = values[name]
+        met = column <= limit if name == "cost" else column > 0 if name == "importance" else column >= limit
+        out[f"{name}_met"] = met.fillna(False).astype(bool)
+    out["kept"] = out[[f"{name}_met" for name in applied]].all(axis=1)
+    return out
+
+
+def limits(thresholds: LabelSelection) -> dict[str, float]:
+    """The criteria that are applied, and their thresholds; 0 for importance, which asks for an interval without 0."""
+    stated = {
+        "agreement": thresholds.min_alpha,
+        "importance": 0.0 if thresholds.excludes_zero else None,
+        "sensitivity": thresholds.min_pairs,
+        "distinctness": thresholds.min_selected,
+        "cost": thresholds.max_cost,
+    }
+    return {name: float(limit) for name, limit in stated.items() if limit is not None}
+
+
+def _met(selected: pd.DataFrame, applied: dict[str, float]) -> Iterator[Row]:
+    """Rows of criterion_met, per label and criterion, and `all`. applied : `limits`."""
+    for row in selected.to_dict("records"):
+        base = {"statistic": "criterion_met", "method": row["method"], "label": row["label"], "level": "dialogue"}
+        for name, limit in applied.items():
+            note = None if pd.notna(row[name]) else f"not known: {VALUES[name]}"
+            met = {"criterion": name, "threshold": limit, "estimate": float(row[f"{name}_met"]), "note": note}
+            yield base | met
+        yield base | {"criterion": "all", "estimate": float(row["kept"])}
 
 
 def _once(results: Results) -> Results:
@@ -119,32 +193,13 @@ def _of_group(results: Results, study_targets: Targets) -> Results:
 
 
 def correlations(results: Results, target: str) -> pd.DataFrame:
-    """Signed r of each label with its primary interval; labels without r left out."""
-    return results.select("r", target=target, kind=None).dropna(subset="estimate")
+    """Signed r of each label; labels without r left out."""
+    return results.select("r", target=target).dropna(subset="estimate")
 
 
 def excludes_zero(rows: pd.DataFrame) -> pd.Series:
     """Whether each interval lies on one side of 0; not so where there is none."""
     return (rows["ci_low"] > 0) | (rows["ci_high"] < 0)
-
-
-def corrected(results: Results, target: str) -> pd.DataFrame:
-    """Corrected correlations that can be estimated (`importance.importance` has the rule)."""
-    return results.select("corrected_r", target=target).dropna(subset="estimate")
-
-
-def chosen(results: Results, target: str) -> pd.DataFrame:
-    """The subset with the highest adjusted fit of each method: method, k, fit, adjusted, labels, close, n."""
-    rows, out = results.select(FITS[target], target=target, kind="best_subset").set_index(["method", "k"]), []
-    adjusted = results.select(f"adjusted_{FITS[target]}", target=target, kind="best_subset").set_index(["method", "k"])
-    inside, close = (where(results[s], target=target) for s in ("selected", "close_subsets"))
-    for method, values in adjusted["estimate"].groupby("method", sort=False):
-        at = values.astype(float).idxmax()
-        labels = list(where(inside, method=method, kind="best_subset", k=at[1])["label"])
-        best = {"method": method, "k": int(at[1]), "fit": rows.loc[at, "estimate"], "adjusted": values[at]}
-        n_close = int(where(close, method=method)["estimate"].iloc[0])
-        out.append(best | {"labels": labels, "close": n_close, "n": int(rows.loc[at, "n"])})
-    return pd.DataFrame(out, columns=["method", "k", "fit", "adjusted", "labels", "close", "n"])
 
 
 def comparison(results: Results, target: str) -> pd.DataFrame:

@@ -1,10 +1,10 @@
 """How much of quality do the labels of a method explain jointly, and which of them? (Finch et al. 2023, section 7.4)
 
-As published, in notebook 06: backward elimination. Primary: exact best subsets (`best_subsets`), how often each label
-is selected in random halves of the people (`stability`), and methods compared on the same dialogues with the same
-number of labels, on people left out and against a shuffled target (`compare`). The fit of the best of many subsets is
-too high: part of it is noise. A gain in adjusted R² only means |t| > 1, which a useless label reaches 32% of the time,
-and there are no p-values after selection.
+As published, in notebook 06: backward elimination. Primary: how often each label is selected in random halves of the
+people (`stability`), and methods compared on the same dialogues with the same number of labels, on people left out and
+against a shuffled target (`compare`). The fit of the best of many subsets is too high: part of it is noise. A gain in
+adjusted R² only means |t| > 1, which a useless label reaches 32% of the time, and there are no p-values after
+selection.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import numpy as np
 
 from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY, Design
 from judgebook.statistics.intervals import generator
-from judgebook.statistics.logit import subset_log_likelihoods
 from judgebook.statistics.subset_stability import (
     best_fits,
     best_subset_losses,
@@ -27,34 +26,11 @@ from judgebook.statistics.subset_stability import (
     fit_intervals,
     permuted_fits,
 )
-from judgebook.statistics.subsets import MAX_EXACT, Fitness, best_of_each_size, masks_of, sizes
+from judgebook.statistics.subsets import MAX_EXACT, Fitness
 
 #: target -> statistic of the fit: different quantities, never compared
 FITS = {DIALOGUE_QUALITY: "r2", COMPARATIVE_QUALITY: "mcfadden_r2"}
-#: subsets this close to the best adjusted fit are counted as nearly as good
-WITHIN = 0.01
 Row: TypeAlias = dict[str, Any]
-
-
-def best_subsets(design: Design, method: str, *, exclude: Sequence[str] = ("quality",)) -> list[Row]:
-    """The best model of each size out of all 2^p, p at most 20.
-
-    Returns rows of `kind` best_subset by k: the fit, the same adjusted, separated (logit); selected, one row per label
-    of the best subset; and close_subsets, the number of subsets with an adjusted fit within 0.01 of the highest: when
-    they are many, the choice of labels is not informative.
-    """
-    one = Predictors(design, method, exclude, exact=True)
-    if one.reason:
-        return one.numbered([])
-    fit = one.fitness.all()
-    rows = []
-    for k, code in enumerate(best_of_each_size(fit, one.fitness.p)[:, 0], start=1):
-        mask = masks_of(np.array([code]), one.fitness.p)[0]
-        rows += one.rows(k, fit[code], mask, kind="best_subset")
-        rows += [one.row("selected", 1, kind="best_subset", k=k, label=one.labels[i]) for i in np.flatnonzero(mask)]
-    adjusted = one.fitness.adjusted(fit, sizes(one.fitness.p))
-    close = np.sum(adjusted >= np.nanmax(adjusted) - WITHIN)
-    return one.numbered([*rows, one.row("close_subsets", close, kind="best_subset", within=WITHIN)])
 
 
 def stability(
@@ -70,7 +46,7 @@ def stability(
     ----------
     Meinshausen and Bühlmann 2010, Stability selection, JRSS B 72, 417-473.
     """
-    one = Predictors(design, method, exclude, exact=True)
+    one = Predictors(design, method, exclude)
     if one.reason:
         return one.numbered([])
     rng = generator(seed, "stability", design.target, method)
@@ -115,7 +91,7 @@ def compare(
     And fit_difference, at the largest k, of each method and each `other` after it; with m such pairs at the level
     1 - (1 - confidence) / m (Bonferroni).
     """
-    every = [Predictors(design, m, exclude, exact=True) for m in methods]
+    every = [Predictors(design, m, exclude) for m in methods]
     for one in every:
         yield from one.numbered([])
     usable = [one for one in every if not one.reason]
@@ -148,9 +124,9 @@ def compare(
 
 
 class Predictors:
-    """The labels of one method as predictors, on the rows that have all of them. exact : all subsets are needed."""
+    """The labels of one method as predictors, on the rows that have all of them."""
 
-    def __init__(self, design: Design, method: str, exclude: Sequence[str], *, exact: bool = False):
+    def __init__(self, design: Design, method: str, exclude: Sequence[str]):
         self.design, self.method, self.statistic = design, method, FITS[design.target]
         columns = [c for c in design.x.columns if c[0] == method and c[1] not in exclude]
         part = design.common(columns)
@@ -160,9 +136,9 @@ class Predictors:
         self.constant = [label for _, label in columns if label not in self.labels]
         self.clusters = part.clusters.astype(str)
         self.fitness = Fitness(values[:, live], part.y, "ols" if self.statistic == "r2" else "logit")
-        self.reason = self._reason(exact)
+        self.reason = self._reason()
 
-    def _reason(self, exact: bool) -> str:
+    def _reason(self) -> str:
         n, p = self.fitness.x.shape
         if p == 0:
             return "the method has no label that varies, other than those excluded"
@@ -173,7 +149,7 @@ class Predictors:
         rarer = min(np.sum(self.fitness.y == 0), np.sum(self.fitness.y == 1))
         if self.fitness.family == "logit" and rarer < p:  # most larger models would be separated
             return f"the rarer answer occurs {rarer} times, too few for {p} labels"
-        if exact and p > MAX_EXACT:
+        if p > MAX_EXACT:
             return f"{p} labels have too many subsets to go through; at most {MAX_EXACT}"
         return ""
 
@@ -181,17 +157,11 @@ class Predictors:
         fixed = {"statistic": statistic, "level": self.design.level, "method": self.method}
         return fixed | {"target": self.design.target, "estimate": float(estimate)} | columns
 
-    def rows(self, k: int, fit: float, mask: np.ndarray, kind: str) -> list[Row]:
-        values = {self.statistic: fit, f"adjusted_{self.statistic}": float(self.fitness.adjusted(np.array(fit), k))}
-        if self.fitness.family == "logit":
-            values["separated"] = float(subset_log_likelihoods(self.fitness.x, self.fitness.y, mask[None])[1][0])
-        return [self.row(statistic, value, kind=kind, k=k) for statistic, value in values.items()]
-
     def numbered(self, rows: Iterable[Row]) -> list[Row]:
         """`rows` with their sample sizes, or the reason for none, and labels left out."""
         size = {"n": len(self.fitness.y), "n_clusters": len(np.unique(self.clusters))}
         if self.reason:
             rows = [self.row(self.statistic, nan, kind="excluded", ci_kind="not_estimable", note=self.reason)]
         why = "the label has the same value throughout the rows used; left out"
-        dropped = [self.row("selected", nan, kind="excluded", label=label, note=why) for label in self.constant]
+        dropped = [self.row("selection_frequency", nan, kind="excluded", label=x, note=why) for x in self.constant]
         return [size | row for row in [*rows, *dropped]]

@@ -13,46 +13,46 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
 from judgebook.display.text import Phrases, counted, number, plural, span
 from judgebook.display.views import Plot
-from judgebook.questions.validity.analysis import comparison
+from judgebook.questions.validity.analysis import comparison, excludes_zero
 from judgebook.questions.validity.analysis import correlations as correlations_of
 from judgebook.questions.validity.coverage import FITS
-from judgebook.questions.validity.tables import CRITERIA, TITLES, sampled
+from judgebook.questions.validity.tables import ROWS, TITLES, sampled
 from judgebook.study.results import Results
 
 AXES = {DIALOGUE_QUALITY: "R², dialogue quality", COMPARATIVE_QUALITY: "Pseudo-R², comparative quality"}
-#: what one value of a target belongs to
-UNITS = {DIALOGUE_QUALITY: "dialogue", COMPARATIVE_QUALITY: "pair"}
+#: criterion -> heading, decimals of its value
+CRITERIA = {
+    "agreement": ("Agreement", 2),
+    "importance": ("Importance", 2),
+    "sensitivity": ("Sensitivity", 0),
+    "distinctness": ("Distinctness", 2),
+    "cost": ("Cost", 2),
+}
 MISSED, MET = "#EAD7BF", "#BFE0DC"
 _PHRASES = Phrases(__package__)
 _GREY = {"color": "#444444"}
 
 
 def correlations(results: Results, names: DisplayNames, target: str) -> Plot | None:
-    """Forest plot of the signed r of every label with both intervals."""
-    rows, light = correlations_of(results, target), results.select("r", target=target, kind="bca")
+    """Forest plot of the signed r of every label."""
+    rows = correlations_of(results, target)
     if rows.empty:
         return None
     ends = rows[["estimate", "ci_low", "ci_high"]].abs().max().max()
     limit = min(1.0, np.ceil(10 * (ends or 0.9) + 0.2) / 10)
-    key = (f"jackknife {names.ci}", f"BCa {names.ci}")
-    xlabel, xlim = f"r with {TITLES[target]}", (-limit, limit)
-    fig = plots.forest_figure(rows, names, light=light, key=key, xlabel=xlabel, xlim=xlim)
+    fig = plots.forest_figure(rows, names, xlabel=f"r with {TITLES[target]}", xlim=(-limit, limit))
     best = rows.loc[rows["estimate"].abs().idxmax()]
     alt = f"Forest plot: correlation of {plural(len(rows), 'label')} with {TITLES[target]}, by method, with CIs, from"
     alt += f" {span(rows['estimate'])}; largest |r|: {names.name('label', best['label'], best['method'])},"
     alt = f"{alt} {names.name('method', best['method'])}, {number(best['estimate'])}."
-    caption = f"Pearson's r of each label with {TITLES[target]}. Points: estimates; lines: {key[0]}"
-    caption += f"; thin lines: {key[1]}" if len(light) else ""
-    caption += f", both over {_over(rows)}; {counted(rows['n'], f'{UNITS[target]}s')}."
+    caption = f"Pearson's r of each label with {TITLES[target]}. Points: estimates; lines: jackknife"
+    caption += f" {names.ci} over {sampled(rows).replace('people', 'the people who talked to the systems')}"
+    caption += f"; {counted(rows['n'], f'{ROWS[target]}s')}."
     caption += " Hollow: no CI available." if rows["ci_kind"].isin(plots.HOLLOW).any() else ""
     known = rows.dropna(subset="ci_low")
-    apart = int(((known["ci_low"] > 0) | (known["ci_high"] < 0)).sum())
+    apart = int(excludes_zero(known).sum())
     title = _PHRASES.say("correlations_title", n=len(known), apart=apart, target=TITLES[target]) if len(known) else ""
     return Plot(fig, target, alt, caption, title, f"Pearson's r with {TITLES[target]}")
-
-
-def _over(rows: pd.DataFrame) -> str:
-    return sampled(rows).replace("people", "the people who talked to the systems")
 
 
 def compared(results: Results, names: DisplayNames) -> Plot | None:
@@ -94,7 +94,7 @@ def compared(results: Results, names: DisplayNames) -> Plot | None:
     legend_of(fig, keys)
     spans = [f"{AXES[t]} up to {number(rows['cross_validated'].max())}" for t, rows in by_target.items()]
     alt = "Fit of the best subset of labels by its size, for each method and target: on the same data, cross-validated"
-    n = "; ".join(counted(rows["n"], f"{UNITS[t]}s") for t, rows in by_target.items())
+    n = "; ".join(counted(rows["n"], f"{ROWS[t]}s") for t, rows in by_target.items())
     over = sampled(pd.concat([results.select(FITS[t], target=t, kind="cross_validated") for t in by_target]))
     caption = "Fit of the best subset of each size, all methods on the same data. Points: fit on"
     caption += f" {over} left out of selection and fitting, with {names.ci}, the fitted models held fixed; below 0, the"

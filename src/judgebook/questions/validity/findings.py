@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from math import nan
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
-from judgebook.annotations.dialogue_values import DIALOGUE_QUALITY
+from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY
 from judgebook.display.names import DisplayNames
-from judgebook.display.text import Phrases, percent, plural
+from judgebook.display.text import Phrases, plural
 from judgebook.display.views import Prose
-from judgebook.questions.validity.analysis import KEY, chosen, comparison, corrected, correlations, excludes_zero
+from judgebook.questions.validity.analysis import KEY, comparison, correlations, excludes_zero
 from judgebook.questions.validity.coverage import FITS
-from judgebook.questions.validity.label_selection import ALL
-from judgebook.questions.validity.tables import ROWS, SETS, STATISTICS, TITLES, sampled
+from judgebook.questions.validity.tables import ROWS, STATISTICS, TITLES, sampled
 from judgebook.questions.validity.targets import Targets
+from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import Results
 
 #: a label chosen in this share of half-samples is called stable
 STABLE = 0.8
-#: a true |r| that an analysis of a simulated study should find
-STRONG = 0.2
+#: the label set of the paper, and rows of its models (sections 6 and 7.2)
+PAPER, _IN_PAPER = "abc_eval", {DIALOGUE_QUALITY: 400, COMPARATIVE_QUALITY: 184}
+POWER = 0.8
 _PHRASES = Phrases(__package__)
 
 
 def importance(
     results: Results, names: DisplayNames, *, confidence: float, itself: str | None = None
 ) -> Iterator[Prose]:
-    """The headline of notebook 04; how certain the order of labels is; measurement error; halo.
+    """The headline of notebook 04, and how certain the order of labels is.
 
     itself : the label that is predicted, if others judged it too (`Targets.label`): how well it predicts itself is
     agreement between people, and not counted in the headline.
@@ -40,9 +40,6 @@ def importance(
     yield Prose(_PHRASES.say("related", targets=related, group=_group(results["r"], names)))
     ranks = [_ranks(results.select("importance_rank", target=t), t) for t in targets]
     yield Prose(_PHRASES.say("ranking", targets=[r for r in ranks if r["n"] > 1], level=confidence))
-    noisy = [_noise(results, t) for t in targets if len(corrected(results, t))]
-    yield Prose(_PHRASES.say("noise", targets=noisy))
-    yield Prose(_PHRASES.say("halo", **_halo(results, names)))
 
 
 def predictors(study_targets: Targets, names: DisplayNames) -> Prose:
@@ -56,7 +53,7 @@ def predictors(study_targets: Targets, names: DisplayNames) -> Prose:
         "n_interactors": study_targets.n_interactors,
         "external": study_targets.external,
     }
-    facts |= {"rated_by": [names.name("group", g) for g in study_targets.rated_by], "rating": study_targets.rating}
+    facts |= {"rated_by": [names.name("group", g) for g in study_targets.rated_by]}
     facts |= {
         "shared": [names.name("method", m) for m in study_targets.shared],
         "targets": [ROWS[t] for t in study_targets.designs],
@@ -94,29 +91,9 @@ def by_method(results: Results, names: DisplayNames, target: str) -> Prose:
 
 def reasons(results: Results, names: DisplayNames, target: str) -> Prose:
     """Labels without r or without an interval, and why."""
-    rows = names.sort(results.select("r", target=target, kind=None).query("ci_low.isna()"))
+    rows = names.sort(results.select("r", target=target).query("ci_low.isna()"))
     facts = [(_name(row, names), row["note"]) for _, row in rows.iterrows()]
     return Prose(_PHRASES.say("reasons", target=TITLES[target], rows=facts))
-
-
-def against_truth(results: Results, truth: Mapping[str, Any], *, confidence: float) -> Prose:
-    """How many intervals of r with dialogue quality contain the true correlation of a simulated study, and which labels
-    are found. truth : `quality`, records of method, label, r."""
-    true = pd.DataFrame(truth["quality"]).dropna(subset="r").rename(columns={"r": "true"})
-    rows = correlations(results, DIALOGUE_QUALITY).dropna(subset="ci_low").merge(true[[*KEY, "true"]], on=KEY)
-    null, strong, clear = rows["true"] == 0, rows["true"].abs() >= STRONG, excludes_zero(rows)
-    right = clear & (np.sign(rows["estimate"]) == np.sign(rows["true"]))
-    facts = {
-        "n": len(rows),
-        "held": int(rows["true"].between(rows["ci_low"], rows["ci_high"]).sum()),
-        "null": int(null.sum()),
-        "wrong": int(clear[null].sum()),
-        "strong": int(strong.sum()),
-        "found": int(right[strong].sum()),
-        "expected": confidence * len(rows),
-        "least": STRONG,
-    }
-    return Prose(_PHRASES.say("against_truth", **facts))
 
 
 def _group(rows: pd.DataFrame, names: DisplayNames) -> str | None:
@@ -148,20 +125,6 @@ def _ranks(rows: pd.DataFrame, target: str) -> dict:
     return {"title": TITLES[target], "n": len(bounded), "first": first, "places": int(places)}
 
 
-def _noise(results: Results, target: str) -> dict:
-    reliability = results.select("repeat_reliability", target=target)["estimate"].median()
-    factor = 1 / np.sqrt(reliability) if reliability > 0 else None
-    return {"title": TITLES[target], "row": ROWS[target], "reliability": reliability, "factor": factor}
-
-
-def _halo(results: Results, names: DisplayNames) -> dict:
-    """Methods whose labels mostly come from one annotator per dialogue or pair, and the others."""
-    shares = results["single_source_share"].set_index("method")["estimate"]
-    between = results["label_intercorrelation"].set_index("method")["estimate"]
-    rows = [(names.name("method", m), shares.get(m, nan), between[m]) for m in between.index]
-    return {"same": [r for r in rows if r[1] > 0.5], "others": [r for r in rows if not r[1] > 0.5]}
-
-
 def _name(row: pd.Series, names: DisplayNames) -> str:
     return f"{names.name('label', row['label'], row['method'])}, {names.name('method', row['method'])}"
 
@@ -170,45 +133,23 @@ def coverage(
     results: Results, selected: pd.DataFrame, names: DisplayNames, applied: dict[str, float]
 ) -> Iterator[Prose]:
     """The headline of notebook 06, labels kept; the fit of each method; stable labels. applied :
-    `label_selection.limits`."""
+    `analysis.limits`."""
     targets = [t for t in TITLES if len(comparison(results, t))]
     explained = [_explained(results, t, names) for t in targets]
     fits = pd.concat([results["r2"], results["mcfadden_r2"]]) if targets else results["r2"]
     yield Prose(_PHRASES.say("explained", targets=explained))
     labels = selected[selected["kept"]]
     yield Prose(_PHRASES.say("kept", n=len(selected), kept=len(labels), parts=_grouped(labels, names)))
-    yield Prose(_PHRASES.say("thresholds", **_strictest(selected, applied), minutes=_minutes(results, names)))
+    yield Prose(_PHRASES.say("thresholds", **_strictest(selected, applied)))
     yield Prose(_PHRASES.say("fits", targets=explained, group=_group(fits, names)))
     frequency = results["selection_frequency"].dropna(subset="estimate")
     stable = [_stable(frequency[frequency["target"] == t], t, names) for t in TITLES]
-    close = [(r.close, names.name("method", r.method), TITLES[t]) for t in TITLES for r in _closest(results, t)]
-    yield Prose(_PHRASES.say("stable", targets=[s for s in stable if s["n"]], share=STABLE, close=close))
-
-
-def precision(n_permutations: int, n_halves: int) -> Prose:
-    """Monte Carlo error of results based on random draws: binomial 95% margins."""
-    half = 1.96 * np.sqrt(0.25 / n_halves)
-    low, high = (0.95 + side * 1.96 * np.sqrt(0.95 * 0.05 / n_permutations) for side in (-1, 1))
-    facts = {"half": 100 * half, "low": percent(low), "high": percent(min(high, 1.0))}
-    return Prose(_PHRASES.say("precision", n_permutations=n_permutations, n_halves=n_halves, **facts))
-
-
-def label_sets(results: Results, names: DisplayNames) -> Prose:
-    """What chosen sets of labels explain less than all labels of their method, on people left out."""
-    rows = names.sort(results.select("set_fit_difference", kind="cross_validated").dropna(subset="ci_low"))
-    every = results.select("set_fit", set=ALL, kind="cross_validated").set_index(["method", "target"])["k"]
-    facts = [
-        {"set": SETS[row["set"]].lower(), "method": names.name("method", row["method"]), "title": TITLES[row["target"]]}
-        | {"k": int(row["k"]), "all": int(every[row["method"], row["target"]]), "row": row}
-        | {"resolved": bool(row["ci_low"] > 0 or row["ci_high"] < 0)}
-        for row in rows.to_dict("records")
-    ]
-    return Prose(_PHRASES.say("label_sets", sets=[f for f in facts if f["resolved"]], n=len(facts)))
+    yield Prose(_PHRASES.say("stable", targets=[s for s in stable if s["n"]], share=STABLE))
 
 
 def excluded(results: Results, names: DisplayNames) -> Prose:
     """Methods and labels that could not be used, and why."""
-    rows = pd.concat([results.select(s, kind="excluded") for s in ("r2", "mcfadden_r2", "selected")])
+    rows = pd.concat([results.select(s, kind="excluded") for s in (*FITS.values(), "selection_frequency")])
     facts = []
     for row in rows[["method", "label", "target", "note"]].drop_duplicates().to_dict("records"):
         label_name = f", {names.name('label', row['label'], row['method'])}" if isinstance(row["label"], str) else ""
@@ -287,12 +228,6 @@ def _grouped(labels: pd.DataFrame, names: DisplayNames) -> list[tuple[str, list[
     ]
 
 
-def _closest(results: Results, target: str) -> list:
-    """The method with most subsets nearly as good as its best, if more than one is."""
-    rivals = chosen(results, target).query("close > 1").sort_values("close", ascending=False, kind="stable")
-    return list(rivals.head(1).itertuples())
-
-
 def _strictest(selected: pd.DataFrame, applied: dict[str, float]) -> dict:
     """The thresholds, and which of them alone excludes the most labels."""
     missed = {c: int((~selected[f"{c}_met"]).sum()) for c in applied}
@@ -300,6 +235,38 @@ def _strictest(selected: pd.DataFrame, applied: dict[str, float]) -> dict:
     return {"limits": applied, "strictest": strictest, "missed": missed[strictest] if strictest else 0}
 
 
-def _minutes(results: Results, names: DisplayNames) -> list[tuple[str, float, str]]:
-    rows = results.select("unit_minutes", tasks="kept")
-    return [(names.name("method", r.method), r.estimate, r.level) for r in rows.itertuples()]
+def reach(study_targets: Targets, results: Results, names: DisplayNames, label_set: str | None, section: str) -> Prose:
+    """What notebooks 04 and 06 can and cannot say about Finch et al. 2023, for a study with the paper's labels whose
+    target is external, or which lacks some of them; else nothing. What differs is read from the study.
+
+    results : of the notebook. section : whose claim is meant, `7.3` (notebook 04) or `7.4` (06).
+    """
+    have = set(study_targets.values[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
+    parts: dict[str, list[bool]] = {}
+    for label in LABEL_SETS[PAPER] if label_set == PAPER else ():
+        parts.setdefault(label.method, []).append((label.method, label.id) in have)
+    absent = [(names.name("method", m), sum(flags), len(flags)) for m, flags in parts.items() if not all(flags)]
+    if not parts or not (study_targets.external or absent):
+        return Prose("")
+    sizes = [
+        {"title": TITLES[t], "n": len(d.y), "row": ROWS[t], "paper": _IN_PAPER[t], "least": detectable(len(d.y))}
+        for t, d in study_targets.designs.items()
+    ]
+    shared = [names.name("method", m) for m in study_targets.shared] if study_targets.external else []
+    facts = {"section": section, "external": study_targets.external, "sizes": sizes, "absent": absent}
+    return Prose(_PHRASES.say("reach", differences=_differences(results, names), shared=shared, **facts))
+
+
+def detectable(n: int, alpha: float = 0.05) -> float:
+    """The correlation that a test on n independent rows finds with a probability of POWER (Fisher's z)."""
+    return float(np.tanh((ndtri(1 - alpha / 2) + ndtri(POWER)) / np.sqrt(max(n - 3, 1))))
+
+
+def _differences(results: Results, names: DisplayNames) -> list[dict]:
+    rows, out = results["fit_difference"].dropna(subset="ci_low"), []
+    for row in rows.to_dict("records"):
+        a, b = (names.name("method", row[key]) for key in ("method", "other"))
+        leader, other = (a, b) if row["ci_low"] > 0 else (b, a)
+        facts = {"a": a, "b": b, "leader": leader, "other": other, "title": TITLES[row["target"]], "row": row}
+        out.append(facts | {"open": bool(row["ci_low"] <= 0 <= row["ci_high"])})
+    return out

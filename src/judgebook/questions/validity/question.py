@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from math import prod
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from judgebook.study import limits
 from judgebook.study.questions import Question
@@ -13,19 +12,6 @@ from judgebook.study.sections.data import Section
 
 #: groups, or named parts of groups
 _People = Annotated[list[str], Field(min_length=1)]
-
-
-class Variation(Section):
-    """What an alternative to the study's choices changes in `importance`."""
-
-    quality_label: str | None = Field(None, description="another label is predicted")
-    quality_group: str | _People | None = Field(None, description="other people's ratings are predicted")
-    quality_rating: Literal["one", "mean"] | None = Field(None, description="one rating or the mean of all")
-    group: str | _People | None = Field(None, description="other people's judgements predict")
-    predictor_value: Literal["one", "mean"] | None = Field(None, description="one annotator's or the mean of all")
-
-    def changes(self) -> dict[str, Any]:
-        return self.model_dump(exclude_none=True)
 
 
 class Importance(Section):
@@ -43,53 +29,16 @@ class Importance(Section):
         "that did. If named, it comes before interactors",
         examples=["students"],
     )
-    quality_rating: Literal["one", "mean"] = Field(
-        "one",
-        description="what is predicted where several of `quality_group` judged a dialogue or pair: the rating of one "
-        "of them, drawn at random, or the mean of all. Those whose ratings are predicted never predict them",
-    )
     group: str | _People | None = Field(
         None,
         description="whose judgements predict it: a group, a part of one or a list of these; null: the group with "
         "most labels",
         examples=["crowd"],
     )
-    predictor_value: Literal["one", "mean"] = Field(
-        "one",
-        description="what predicts where several people judged an item: the judgement of one, drawn at random, as in "
-        "the paper, or the mean of all",
-    )
-    vary: dict[str, dict[str, Variation]] = Field(
-        {},
-        description="decisions that could have been made otherwise: decision -> option -> what it changes here; the "
-        "option {} is the one made. Notebook 06 shows the fit for every combination",
-        examples=[{"Ratings by": {"students": {}, "experts": {"quality_group": "experts"}}}],
-    )
-    draws: int = Field(
-        20, ge=1, le=1000, description="random draws of annotators for which the fit is shown where options vary"
-    )
 
     def settings(self) -> dict[str, Any]:
         """What `validity.targets.find` is given."""
-        given = self.model_dump(
-            include={"group", "quality_label", "quality_group", "quality_rating", "predictor_value"}
-        )
-        return {"label": self.target, **given}
-
-    @model_validator(mode="after")
-    def _one_made(self) -> Importance:
-        for decision, options in self.vary.items():
-            if any(mark in name for name in (decision, *options) for mark in ("; ", ": ")):
-                raise ValueError(f"vary.{decision}: expected names without '; ' and ': '")
-            made = [name for name, option in options.items() if not option.changes()]
-            if len(options) < 2 or len(made) != 1:
-                raise ValueError(
-                    f"vary.{decision}: expected two options or more, exactly one of them {{}} (the one made), found "
-                    f"{len(options)}, {len(made)} of them {{}}"
-                )
-        if (n := prod(len(options) for options in self.vary.values())) > limits.COMBINATIONS:
-            raise ValueError(f"vary: expected at most {limits.COMBINATIONS} combinations of options, found {n}")
-        return self
+        return {"label": self.target, **self.model_dump(include={"group", "quality_label", "quality_group"})}
 
 
 class Coverage(Section):
@@ -146,7 +95,7 @@ QUESTIONS = [
         options={"coverage": Coverage, "label_selection": LabelSelection},
         needs=["02_collection_stats", "03_iaa", "04_importance", "07_bot_performance"],
         reads=["annotations", "dialogues", "data/published/*.csv"],
-        sections=["bootstrap", "costs.final_labels", "importance", "seeds.permute", "seeds.pick"],
+        sections=["bootstrap", "importance", "seeds.permute", "seeds.pick"],
         knobs={
             "group": "importance.group",
             "n_permutations": "coverage.n_permutations",

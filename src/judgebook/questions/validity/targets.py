@@ -8,22 +8,26 @@ a relation (unless every dialogue has one annotator only: then the targets say s
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import pandas as pd
 
 from judgebook.annotations import dialogue_values as values
 from judgebook.annotations.dialogue_values import Design, DialogueValues
 from judgebook.annotations.picks import picks
-from judgebook.annotations.summary import main_group
-from judgebook.questions.validity.raters import External, Parts, People, judged_by_named, most_asked
+from judgebook.annotations.summary import judged_by, main_group
 from judgebook.study.labels import METHODS
 from judgebook.study.schema import Annotations, Dialogues
 
 _UNITS: tuple[Literal["dialogue", "pair"], ...] = ("dialogue", "pair")
 #: the group of a method whose judgements come from several groups
 POOLED = "all"
+#: groups or parts of groups; None: those that the study leaves open
+People: TypeAlias = str | Sequence[str] | None
+#: part of a group -> its annotators
+Parts: TypeAlias = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -31,27 +35,24 @@ class Targets:
     """What is predicted from what, in one corpus.
 
     corpus : where the judgements are from. groups : method -> the group whose judgements predict, `all` if several do.
-    designs : target -> design, `dialogue_quality` and `comparative_quality` as far as the study has them. repeats :
-    target -> the same from the first and from the second annotation of what was judged twice. values : one per dialogue
-    or pair and label of the predictors (`dialogue_values`). n_annotators : (method, label) -> people. n_interactors :
-    people whose own ratings are the targets. external : None; or `others` where the target was rated by people who did
-    not talk and the predictors come from other people, or `same` where one person gave both. label : that of an
-    external target; by others, it predicts itself. rated_by : groups whose ratings are an external target. rating :
-    whether that is `one` person's or the `mean`. shared : methods whose predictors come from a group in `rated_by`.
-    n_ties : pairs left out because neither dialogue was chosen.
+    designs : target -> design, `dialogue_quality` and `comparative_quality` as far as the study has them. values : one
+    per dialogue or pair and label of the predictors (`dialogue_values`). n_annotators : (method, label) -> people.
+    n_interactors : people whose own ratings are the targets. external : None; or `others` where the target was rated
+    by people who did not talk and the predictors come from other people, or `same` where one person gave both. label :
+    that of an external target; by others, it predicts itself. rated_by : groups whose ratings are an external target.
+    shared : methods whose predictors come from a group in `rated_by`. n_ties : pairs left out because neither dialogue
+    was chosen.
     """
 
     corpus: str
     groups: dict[str, str]
     designs: dict[str, Design]
-    repeats: dict[str, tuple[Design, Design]]
     values: DialogueValues
     n_annotators: dict[tuple[str, str], int]
     n_interactors: int
     external: str | None = None
     label: str | None = None
     rated_by: tuple[str, ...] = ()
-    rating: str = "one"
     shared: tuple[str, ...] = ()
     n_ties: int = 0
 
@@ -65,10 +66,7 @@ def find(
     group: People = None,
     quality_label: str | None = None,
     quality_group: People = None,
-    quality_rating: str = "one",
-    predictor_value: str = "one",
     parts: Parts | None = None,
-    twice: bool = True,
 ) -> Targets:
     """The targets of a study and the designs that predict them.
 
@@ -89,17 +87,11 @@ def find(
         is given (by default `label`).
     quality_group : group or part of one, or list of these, optional
         Whose ratings and choices of that label are the targets; by default those of `group` if it gave any, else of
-        `main_group` of those who did.
-    quality_rating : 'one' or 'mean'
-        An external target is the rating (choice) of one of these people, drawn per dialogue (pair), or the mean of all;
-        a pair without a majority then counts as a tie. Whoever gave it predicts nothing there; but where that leaves no
-        predictors, and `group` is not given, they come from the same people.
-    predictor_value : 'one' or 'mean'
-        Of items judged several times by the predictors: a pick, or the mean.
+        `main_group` of those who did. The rating (choice) of one of them is drawn per dialogue (pair). Whoever gave it
+        predicts nothing there; but where that leaves no predictors, and `group` is not given, they come from the same
+        people.
     parts : mapping, optional
         Parts of groups and their annotators (`Study.parts`).
-    twice : bool
-        With `repeats`.
 
     Returns
     -------
@@ -116,17 +108,15 @@ def find(
     self_rated = (annotations["annotator"] == who.set_axis(annotations.index)).fillna(False).to_numpy(dtype=bool)
     rated = annotations[self_rated & (annotations["label"] == label).to_numpy()]
     rated = rated[~rated["method"].isin(METHODS.of_unit("turn"))]
-    how = _How(pick_seed, predictor_value, twice)
     if quality_group is not None or (rated.empty and quality_label):
         people = External(
             annotations[~self_rated],
             quality_label or label,
             group=group,
             quality_group=quality_group,
-            rating=quality_rating,
             parts=parts or {},
         )
-        return _assemble(people.sides(pick_seed), talked[talked["corpus"] == people.corpus], how, people)
+        return _assemble(people.sides(pick_seed), talked[talked["corpus"] == people.corpus], pick_seed, people)
     if rated.empty:
         raise ValueError(f"label: nobody rated {label!r} for a dialogue of their own")
     corpus = rated["corpus"].value_counts().index[0]
@@ -140,49 +130,31 @@ def find(
     of_unit = {unit: rated[rated["method"].isin(METHODS.of_unit(unit))] for unit in _UNITS}
     sides: dict[str, tuple[Annotations, Annotations]]
     sides = {unit: (most_asked(ratings), others) for unit, ratings in of_unit.items() if len(ratings)}
-    study_targets = _assemble(sides, talked[talked["corpus"] == corpus], how)
+    study_targets = _assemble(sides, talked[talked["corpus"] == corpus], pick_seed)
     return replace(study_targets, n_interactors=int(rated["annotator"].nunique()))
 
 
-@dataclass(frozen=True)
-class _How:
-    """How judgements become values. seed : of picks. value : `one` annotation of an item, or the `mean` of all. twice :
-    whether values of first and second annotations are wanted as well."""
-
-    seed: int
-    value: str
-    twice: bool
-
-    def of(self, judged: Annotations) -> DialogueValues:
-        """`dialogue_values`; several groups are taken as one."""
-        judged = next(picks(judged, 1, self.seed)) if self.value == "one" else judged
-        return values.dialogue_values(judged)
-
-
 def _assemble(
-    sides: dict[str, tuple[Annotations, Annotations]], talked: Dialogues, how: _How, external: External | None = None
+    sides: dict[str, tuple[Annotations, Annotations]], talked: Dialogues, seed: int, external: External | None = None
 ) -> Targets:
     """sides : unit -> ratings that are the target, with their mean per dialogue or pair, and what predicts them.
-    external : who gave the former, if the people who talked did not."""
+    seed : of picks. external : who gave the former, if the people who talked did not."""
     who = talked.set_index("dialogue")["interactor"]
     order = talked.set_index("dialogue")["order_shown"]
     designs: dict[str, Design] = {}
-    repeats: dict[str, tuple[Design, Design]] = {}
-    made: dict[int, tuple[DialogueValues, tuple[DialogueValues, DialogueValues] | None]] = {}
+    made: dict[int, DialogueValues] = {}
     n_ties = 0
     for unit, (rated, others) in sides.items():
         if id(others) not in made:  # both targets of interactors have the same predictors
-            one = _as_one(others)
-            made[id(others)] = (how.of(one), values.repeated_values(one) if how.twice else None)
-        judged, twice = made[id(others)]
-        rated = _as_one(rated)
-        target = values.dialogue_values(rated if external else next(picks(rated, 1, how.seed)))
-        ends = (target, who, order if unit == "pair" else None)
-        design = _design(judged, *ends)
+            made[id(others)] = values.dialogue_values(next(picks(_as_one(others), 1, seed)))
+        rated, judged = _as_one(rated), made[id(others)]
+        target = values.dialogue_values(rated if external else next(picks(rated, 1, seed)))
+        if unit == "pair":
+            design = values.comparative_design(judged, target, who, order)
+        else:
+            design = values.dialogue_design(judged, target, who)
         if design.x.shape[1]:
             designs[design.target] = design
-            if twice:
-                repeats[design.target] = (_design(twice[0], *ends), _design(twice[1], *ends))
             n_ties += int((target["value"] == 0).sum()) if unit == "pair" else 0
     every = pd.concat([others for _, others in sides.values()])
     every = every[~every.index.duplicated()]
@@ -192,8 +164,7 @@ def _assemble(
         corpus=str(every["corpus"].iloc[0]),
         groups=groups,
         designs=designs,
-        repeats=repeats,
-        values=_both({unit: made[id(others)][0] for unit, (_, others) in sides.items()}),
+        values=_both({unit: made[id(others)] for unit, (_, others) in sides.items()}),
         n_annotators=values.count_annotators(every),
         n_ties=n_ties,
         n_interactors=0,
@@ -206,16 +177,8 @@ def _assemble(
         external=external.external,
         label=external.label,
         rated_by=rated_by,
-        rating=external.rating,
         shared=tuple(m for m, part in every.groupby("method", sort=False) if set(part["group"]) & set(rated_by)),
     )
-
-
-def _design(judged: DialogueValues, target: DialogueValues, who: pd.Series, order: pd.Series | None) -> Design:
-    """Of a target that is about dialogues; with the `order` in which a session's dialogues were shown, about pairs."""
-    if order is None:
-        return values.dialogue_design(judged, target, who)
-    return values.comparative_design(judged, target, who, order)
 
 
 def _as_one(judged: Annotations) -> Annotations:
@@ -229,3 +192,115 @@ def _both(by_unit: dict[str, DialogueValues]) -> DialogueValues:
     if first is last:
         return first
     return pd.concat([first[first["dialogue_b"].isna()], last[last["dialogue_b"].notna()]], ignore_index=True)
+
+
+def judged_by_named(annotations: Annotations, people: People, parts: Parts, key: str) -> Annotations:
+    """`judged_by`. Raises ValueError, naming the key of the YAML, for a group or part that is none of the study's."""
+    named = [people] if isinstance(people, str) else list(people or ())
+    names = {*annotations["group"], *parts}
+    if unknown := [name for name in named if name not in names]:
+        raise ValueError(f"importance.{key}: {unknown[0]!r} judged none of the dialogues; there are {sorted(names)}")
+    return judged_by(annotations, named, parts)
+
+
+class External:
+    """Ratings and choices by people who did not talk, and what others judged of the same dialogues.
+
+    Parameters as in `find`. external : `others`, or, once there are `sides`, `same` where one person gave both.
+    """
+
+    external = "others"
+
+    def __init__(
+        self,
+        annotations: Annotations,
+        label: str,
+        *,
+        group: People,
+        quality_group: People,
+        parts: Parts,
+    ):
+        rated = annotations[annotations["label"] == label]
+        if rated.empty:
+            rated_labels = sorted(set(annotations["label"]))
+            raise ValueError(f"importance.quality_label: nobody rated {label!r}; there are {rated_labels}")
+        single = rated[rated["dialogue_b"].isna()]
+        self.corpus = (single if len(single) else rated)["corpus"].value_counts().index[0]
+        self.everybody = annotations[annotations["corpus"] == self.corpus]
+        rated = rated[rated["corpus"] == self.corpus]
+        self.named, self.label, self.parts = group is not None, label, parts
+        if quality_group is None:
+            quality_group = self._own(rated, group)
+            group = quality_group if group is None else group
+        self.rated = judged_by_named(rated, quality_group, parts, "quality_group")
+        self.group = main_group(self.everybody) if group is None else group
+
+    def _own(self, rated: pd.DataFrame, group: People) -> People:
+        """Those of the predictors who gave ratings of the target; of all others, the main group."""
+        if group is not None and len(ratings := judged_by(rated, group, self.parts)):
+            return sorted(set(ratings["group"]))
+        single = rated[rated["dialogue_b"].isna()]
+        return main_group(single if len(single) else rated)
+
+    def sides(self, seed: int) -> dict[str, tuple[Annotations, Annotations]]:
+        """unit (dialogue, pair) -> ratings that are the target, and judgements that predict them. seed : of draws.
+
+        Raises ValueError where there are none.
+        """
+        predicting = judged_by_named(self.everybody, self.group, self.parts, "group")
+        pairs, sides = self.rated["dialogue_b"].notna(), {}
+        for unit, ratings in {"dialogue": self.rated[~pairs], "pair": self.rated[pairs]}.items():
+            if ratings.empty:
+                continue
+            ratings = _drawn(most_asked(ratings), seed)
+            others = _by_others(predicting, ratings)
+            if others.empty and not self.named:
+                others, self.external = predicting[predicting["label"] != self.label], "same"
+            if len(others):
+                sides[unit] = (ratings, others)
+        if not sides:
+            raise ValueError(self._nothing(predicting))
+        return sides
+
+    def _nothing(self, predicting: pd.DataFrame) -> str:
+        common = predicting["dialogue"].isin(self.rated["dialogue"])
+        if not self.named and not (predicting["label"] != self.label).any():
+            return f"importance.quality_label: nothing but {self.label!r} was judged, so nothing predicts it"
+        if not common.any():
+            return f"importance.group: {self.group!r} judged none of the dialogues with a rating of {self.label!r}"
+        whose = f"a dialogue whose rating of {self.label!r} is somebody else's"
+        return f"importance.group: nobody of {self.group!r} judged {whose}"
+
+
+def most_asked(rated: Annotations) -> Annotations:
+    """Where two methods ask the same, the ratings by the one that asked more."""
+    return rated[rated["method"] == rated["method"].value_counts().index[0]]
+
+
+def _who(annotations: Annotations) -> pd.Series:
+    """Annotators; positions of two groups are not the same person."""
+    return annotations["annotator"].where(
+        annotations["annotator_known"].astype(bool), annotations["group"] + " " + annotations["annotator"]
+    )
+
+
+def _drawn(rated: Annotations, seed: int) -> Annotations:
+    """All ratings by one annotator of each dialogue or pair, drawn at random."""
+    unit = _unit(rated)
+    one = rated.assign(unit=unit, who=_who(rated)).sample(frac=1, random_state=seed).drop_duplicates("unit")
+    return rated[_who(rated) == unit.map(one.set_index("unit")["who"])]
+
+
+def _unit(rated: Annotations) -> pd.Series:
+    """The dialogue; of a comparison both, whichever stands left."""
+    ends = zip(rated["dialogue"], rated["dialogue_b"].fillna(""), strict=True)
+    return pd.Series([min(pair) + "\n" + max(pair) for pair in ends], index=rated.index)
+
+
+def _by_others(predicting: Annotations, rated: Annotations) -> Annotations:
+    """Judgements of the dialogues in `rated` without those by whoever gave the rating there."""
+    ends = [rated[c].to_frame("dialogue").assign(who=_who(rated)) for c in ("dialogue", "dialogue_b")]
+    gave = pd.concat(ends).dropna().drop_duplicates()
+    about = predicting[predicting["dialogue"].isin(gave["dialogue"])]
+    by_raters = pd.MultiIndex.from_arrays([about["dialogue"], _who(about)]).isin(pd.MultiIndex.from_frame(gave))
+    return about[~by_raters]

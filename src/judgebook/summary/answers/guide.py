@@ -12,12 +12,12 @@ import jinja2
 
 from judgebook.annotations import population
 from judgebook.annotations.features import FEATURES, MIN_DIALOGUES, MIN_RATED
-from judgebook.questions.annotators import agreement_with_others
+from judgebook.questions.annotators import indicators
 from judgebook.questions.judges import alternative_annotator
 from judgebook.questions.metrics import correlations
 from judgebook.statistics import intervals
 from judgebook.study import params, questions
-from judgebook.study.yaml_guide import table
+from judgebook.study.guides import table
 from judgebook.summary.analysis import OFTEN, SMALL
 from judgebook.summary.answers import verdicts
 from judgebook.summary.answers.document import Answers
@@ -36,7 +36,7 @@ VALUES = {
     "often": OFTEN,
     "people": alternative_annotator.MIN_ANNOTATORS,
     "rated": MIN_RATED,
-    "shared": agreement_with_others.MIN_SHARED,
+    "shared": indicators.MIN_SHARED,
     "small": SMALL,
     "systems": correlations.MIN_SYSTEMS,
     "tested": MIN_DIALOGUES,

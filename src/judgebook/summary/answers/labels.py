@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from judgebook.display.names import DisplayNames
-from judgebook.questions.agreement.tables import TENTATIVE
+from judgebook.questions.agreement.views import TENTATIVE
 from judgebook.questions.quality_control.worker_tests import OVERALL
 from judgebook.study.labels import METHODS
 from judgebook.study.results import ResultRows

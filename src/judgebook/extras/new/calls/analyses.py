@@ -44,7 +44,7 @@ _RANK = _Notebook(
 )
 _PLAN = _Notebook(
     "14_planning",
-    ("planned_difference", "plan_dialogues", "plan_cost", "plan_detectable", "plan_reliability"),
+    ("planned_difference", "plan_dialogues", "plan_cost", "plan_detectable"),
     ("designs",),
 )
 
@@ -61,7 +61,7 @@ def agreement(
     system: Systems = None,
     folder: str | os.PathLike[str] | None = None,
 ) -> Analysis:
-    """Do annotators agree? Krippendorff's alpha and other coefficients of each label, with intervals: notebook 03.
+    """Do annotators agree? Krippendorff's alpha of each label with its intervals, and other coefficients: notebook 03.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def agreement(
     >>> frame = pd.DataFrame(rows, columns=["reply", "rater", "fluency"])
     >>> found = jb.agreement(frame, item="reply", annotator="rater", score="fluency")
     >>> found.estimates.query("primary")[["statistic", "label", "estimate", "n"]].round(2).values.tolist()
-    [['alpha', 'fluency', 0.52, 20], ['ac', 'fluency', 0.53, 20]]
+    [['alpha', 'fluency', 0.52, 20]]
     >>> found.questions["level of fluency"].partition("? ")[2]
     'Assumed: ranks (`level: ordinal`) (whole numbers, at most 5 different ones).'
     """
@@ -219,7 +219,7 @@ def plan(
     -------
     Analysis : `questions` and `confidence` as of `agreement`. `estimates` has a row for each estimate:
         `statistic` (planned_difference and plan_detectable, in points; plan_dialogues, per system; plan_cost, in hours
-        or money; plan_reliability), `label`, the design (`annotators_per_dialogue`, `annotators`), `aim` (cheapest,
+        or money), `label`, the design (`annotators_per_dialogue`, `annotators`), `aim` (cheapest,
         separate, budget; missing: a design that is considered), `estimate`.
 
     Raises
