@@ -10,15 +10,15 @@ import pandas as pd
 from judgebook.statistics.multiplicity import adjust_p_values
 
 
-def adjust_rows(rows: pd.DataFrame, by: Sequence[str], name: str, method: str = "holm") -> pd.DataFrame:
+def adjust_rows(rows: pd.DataFrame, by: Sequence[str], name: str) -> pd.DataFrame:
     """Result rows with `p_adjusted` and `family` filled in.
 
-    by : columns whose values set families apart; none: all rows are one family. name : what the family is, for readers;
-    the method is put behind it. Rows without a p-value keep none.
+    Holm's adjustment. by : columns whose values set families apart. name : what the family is, for readers. Rows
+    without a p-value keep none.
     """
-    out = rows.assign(p_adjusted=np.nan, family=f"{name}, {method}")
-    groups = rows.groupby(list(by), dropna=False, sort=False).indices.values() if by else [np.arange(len(rows))]
+    out = rows.assign(p_adjusted=np.nan, family=f"{name}, holm")
+    groups = rows.groupby(list(by), dropna=False, sort=False).indices.values()
     place = out.columns.get_loc("p_adjusted")
     for at in groups:
-        out.iloc[at, place] = adjust_p_values(rows["p_value"].to_numpy(float)[at], method)
+        out.iloc[at, place] = adjust_p_values(rows["p_value"].to_numpy(float)[at], "holm")
     return out

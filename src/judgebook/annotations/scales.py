@@ -1,4 +1,4 @@
-"""Intervals of means and of differences end where the scale does.
+"""Intervals of means end where the scale does.
 
 The truth lies within the scale, so an interval that is cut there holds it as often as before, and is shorter.
 """
@@ -9,20 +9,15 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from judgebook.study.labels import METHODS, Label
+from judgebook.study.labels import Label
 
 
-def within_scale(rows: pd.DataFrame, labels: Iterable[Label], *, difference: bool = False) -> pd.DataFrame:
+def within_scale(rows: pd.DataFrame, labels: Iterable[Label]) -> pd.DataFrame:
     """Result rows whose intervals are cut at the ends of their label's scale; those of labels not given are as before.
 
-    rows : with `method`, `label`, `ci_low` and `ci_high`. difference : of two means, which is at most the length of the
-    scale; of comparisons it is a mean itself.
+    rows : with `method`, `label`, `ci_low` and `ci_high`.
     """
-    ends = {}
-    for x in labels:
-        low, high = x.scale
-        apart = difference and METHODS[x.method].unit != "pair"
-        ends[x.method, x.id] = (low - high, high - low) if apart else (low, high)
+    ends = {(x.method, x.id): x.scale for x in labels}
     if rows.empty or not ends:
         return rows
     lowest, highest = (

@@ -54,11 +54,7 @@ Regression
     Fitness                    how well subsets of predictors fit
     all_r2                     R² of every subset
     best_of_each_size          the best subsets
-    backward_elimination       with a beam
     best_subset_losses         held-out losses of the best subsets
-
-Long work
-    run_tasks                  independent tasks, here or by an executor, with progress
 
 Modules are imported when one of their names is first used. Examples in docstrings run where `numpy` is `np` and these
 names are imported.
@@ -92,7 +88,6 @@ if TYPE_CHECKING:
     from judgebook.statistics.intervals import Interval, Replicates, Sampling, exact_binomial, generator, jackknife_t
     from judgebook.statistics.logit import FirthFit, LogitFit, fit_firth, fit_logit
     from judgebook.statistics.multiplicity import adjust_p_values, simultaneous_t
-    from judgebook.statistics.parallel import run_tasks
     from judgebook.statistics.permutation import Permutation, permutation_test, sign_flip_test
     from judgebook.statistics.reml import LinearMixedFit, fit_linear_mixed
     from judgebook.statistics.resampling import (
@@ -105,7 +100,7 @@ if TYPE_CHECKING:
     )
     from judgebook.statistics.sequences import confidence_sequence
     from judgebook.statistics.subset_stability import best_subset_losses
-    from judgebook.statistics.subsets import Fitness, all_r2, backward_elimination, best_of_each_size
+    from judgebook.statistics.subsets import Fitness, all_r2, best_of_each_size
 
 #: where the public names are
 _MODULES = {
@@ -120,7 +115,6 @@ _MODULES = {
     "intervals": ["Interval", "Replicates", "Sampling", "exact_binomial", "generator", "jackknife_t"],
     "logit": ["FirthFit", "LogitFit", "fit_firth", "fit_logit"],
     "multiplicity": ["adjust_p_values", "simultaneous_t"],
-    "parallel": ["run_tasks"],
     "permutation": ["Permutation", "permutation_test", "sign_flip_test"],
     "reml": ["LinearMixedFit", "fit_linear_mixed"],
     "resampling": [
@@ -129,7 +123,7 @@ _MODULES = {
     ],
     "sequences": ["confidence_sequence"],
     "subset_stability": ["best_subset_losses"],
-    "subsets": ["Fitness", "all_r2", "backward_elimination", "best_of_each_size"],
+    "subsets": ["Fitness", "all_r2", "best_of_each_size"],
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}
 
@@ -145,7 +139,6 @@ __all__ = [
     "Sampling",
     "adjust_p_values",
     "all_r2",
-    "backward_elimination",
     "best_of_each_size",
     "best_subset_losses",
     "bootstrap_sums",
@@ -174,7 +167,6 @@ __all__ = [
     "replicate_two_way",
     "replicate_weights",
     "rounded",
-    "run_tasks",
     "sign_flip_test",
     "simultaneous_t",
     "spearman_interval",

@@ -115,12 +115,6 @@ def best_fits(fitness: Fitness) -> np.ndarray:
     return fitness.fit(masks_of(_codes(fitness), fitness.p))
 
 
-def best_of_size(fitness: Fitness, k: int) -> np.ndarray:
-    """The best subset of k predictors, as booleans (p,)."""
-    mask: np.ndarray = masks_of(_codes(fitness, np.array([k])), fitness.p)[0]
-    return mask
-
-
 def _codes(fitness: Fitness, only: np.ndarray | None = None) -> np.ndarray:
     """The best subset of each size, or of those in `only`; a logit's from a shortlist, since all this is repeated."""
     if fitness.family == "logit":

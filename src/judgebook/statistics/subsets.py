@@ -135,15 +135,6 @@ class Fitness:
         free = n - k - 1
         return np.where(free > 0, 1 - (1 - fit) * (n - 1) / np.where(free > 0, free, 1), np.nan)
 
-    def gains(self, mask: np.ndarray) -> np.ndarray:
-        """What each predictor of a subset (p,) adds to its adjusted fit: (k,), in the order of the predictors."""
-        inside = np.flatnonzero(mask)
-        without = np.repeat(mask[None], len(inside), axis=0)
-        without[np.arange(len(inside)), inside] = False
-        fit = self.fit(np.vstack([mask[None], without]))
-        gains: np.ndarray = self.adjusted(fit[0], len(inside)) - self.adjusted(fit[1:], len(inside) - 1)
-        return gains
-
 
 def best_of_each_size(fit: np.ndarray, p: int, keep: int = 1) -> np.ndarray:
     """Numbers of the best subsets of each size 1 … p: (p, keep), best first; -1 where a size has fewer.
@@ -181,63 +172,6 @@ def shortlist(x: np.ndarray, y: np.ndarray, keep: int = 5, only: np.ndarray | No
     fit[listed] = Fitness(x, y, "logit").fit(masks_of(candidates[listed], x.shape[1]))
     best: np.ndarray = candidates[np.arange(len(candidates)), np.argmax(fit, axis=1)]
     return best
-
-
-@dataclass(frozen=True)
-class EliminationPath:
-    """A nested sequence of models. order : (p,) predictors, the one removed last first; masks : (p, p), row k - 1 the
-    model with k predictors; fit, adjusted : (p,); gain : (p,) the smallest gain of a predictor of the model in adjusted
-    fit; n_fits : models fitted in the search.
-    """
-
-    order: np.ndarray
-    masks: np.ndarray
-    fit: np.ndarray
-    adjusted: np.ndarray
-    gain: np.ndarray
-    n_fits: int
-
-
-def backward_elimination(fitness: Fitness, width: int = 100) -> EliminationPath:
-    """Backward elimination with a beam (Finch et al. 2023, section 7.4).
-
-    From the model with all predictors, one predictor at a time is removed from each model of the beam; of the smaller
-    models the `width` with the highest adjusted fit are kept. The path is that of the best model with one predictor,
-    traced back; a model that can be reached from several is reached from the one with the highest adjusted fit.
-
-    Notes
-    -----
-    The paper does not say how one path is chosen from the beam; this is the literal reading. When the beam holds all
-    models of each size (up to eight predictors at a width of 100) the path is that of forward selection. Not every
-    model on it is the best of its size: see `best_of_each_size`. Ties go to the model found first.
-    """
-    p = fitness.p
-    beam, n_fits = np.ones((1, p), dtype=bool), 1
-    fits = fitness.fit(beam)
-    steps = []
-    for _ in range(p - 1):
-        parent, removed = np.nonzero(beam)
-        children = beam[parent]
-        children[np.arange(len(parent)), removed] = False
-        # the beam is sorted, so the first parent of a child is its best
-        first = np.unique(np.packbits(children, axis=1), axis=0, return_index=True)[1]
-        first.sort()
-        children, parent, removed = children[first], parent[first], removed[first]
-        fits = fitness.fit(children)
-        n_fits += len(children)
-        best = np.argsort(-fits, kind="stable")[:width]  # one size: adjusted and plain fit agree on the order
-        beam = children[best]
-        steps.append((parent[best], removed[best]))
-    order, at = [int(np.flatnonzero(beam[0])[0])], 0
-    for parent, removed in reversed(steps):
-        order.append(int(removed[at]))
-        at = parent[at]
-    masks = np.zeros((p, p), dtype=bool)
-    for k in range(p):
-        masks[k:, order[k]] = True
-    fit = fitness.fit(masks)
-    gain = np.array([fitness.gains(mask).min() for mask in masks])
-    return EliminationPath(np.array(order), masks, fit, fitness.adjusted(fit, np.arange(1, p + 1)), gain, n_fits)
 
 
 def _unit(x: np.ndarray) -> np.ndarray:

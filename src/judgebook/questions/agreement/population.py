@@ -17,8 +17,6 @@ from judgebook.study.schema import CELL, Annotations
 SAMPLE = "sample"
 #: what `resample` says of an interval for other annotators
 TWO_WAY = " and annotator"
-#: what the primary interval of alpha resamples, where dialogues are judged and where they are compared
-PRIMARY = ("dialogue", "pair")
 #: interval kinds that are not an interval around a free estimate
 BOUNDS = ("exact_bound", "not_estimable")
 #: why nothing is said of other annotators where the YAML does not ask for it
