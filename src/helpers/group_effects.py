@@ -11,7 +11,7 @@ from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import without_means
 from judgebook.project import has_package
-from judgebook.questions.groups import analysis, figures, findings, tables
+from judgebook.questions.groups import analysis, views
 from judgebook.questions.groups.analysis import comparable
 from judgebook.questions.groups.effects import MANY_PAIRS, MOST_RESAMPLES, n_pairs
 from judgebook.questions.performance.arrangement import best_first
@@ -102,31 +102,31 @@ class Page(NotebookPage):
 
     def findings(self) -> Section:
         level = self.study.bootstrap.confidence
-        yield findings.findings(self.results, self.names, confidence=level)
+        yield views.findings(self.results, self.names, confidence=level)
         yield without_means(self.annotations, self.labels)
         if has_package("compendium") and self.study.simulate:
             yield of_paper.recovered(self.results, self.names, self.study.simulate, level)
 
     def differences(self) -> Section:
         level, margin = self.study.bootstrap.confidence, self.study.group_effects.margin
-        yield figures.differences(self.results, self.names, confidence=level, margin=margin)
-        yield tables.compared(self.results, self.names, level)
+        yield views.differences(self.results, self.names, confidence=level, margin=margin)
+        yield views.compared(self.results, self.names, level)
 
     def conclusions(self) -> Section:
-        yield tables.conclusions(self.results, self.names, self.study.group_effects.margin)
-        yield figures.effects(self.results, self.names)
+        yield views.conclusions(self.results, self.names, self.study.group_effects.margin)
+        yield views.effects(self.results, self.names)
 
     def claims(self) -> Section:
-        yield findings.claims(self.results, self.names, self.study.group_effects.objective)
-        yield tables.by_method(self.results, self.names)
-        yield tables.extremes(self.results, self.names)
-        yield tables.by_objectivity(self.results, self.names)
+        yield views.claims(self.results, self.names, self.study.group_effects.objective)
+        yield views.by_method(self.results, self.names)
+        yield views.extremes(self.results, self.names)
+        yield views.by_objectivity(self.results, self.names)
 
     def agreement(self) -> Section:
-        yield tables.alphas(self.results, self.names)
+        yield views.alphas(self.results, self.names)
 
     def who_judged(self) -> Section:
-        yield tables.who_judged(self.results, self.names, self.study.costs.payments, self.study.costs.currency)
+        yield views.who_judged(self.results, self.names, self.study.costs.payments, self.study.costs.currency)
 
     def paper(self) -> Section:
         if has_package("compendium"):

@@ -13,10 +13,10 @@ from judgebook.display import tables
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases, span
 from judgebook.display.views import Plot, Prose, Table
-from judgebook.questions.moderation import figures
+from judgebook.questions.moderation import views
 from judgebook.questions.moderation.analysis import OUTCOMES, two_extremes
 from judgebook.questions.moderation.categories import kappa_bounds
-from judgebook.questions.moderation.findings import CATEGORIES
+from judgebook.questions.moderation.views import CATEGORIES
 from judgebook.study.results import Results
 
 _PHRASES = Phrases(__package__)
@@ -79,6 +79,6 @@ def figure(results: Results, names: DisplayNames) -> Plot:
     titles = {s: names.name("system", s) for s in rows["system"].unique()}
     won = 100 * rows.loc[rows["outcome"] == "wins", "estimate"]
     alt = f"Printed shares of outcomes of {len(titles)} systems, with intervals for independent and for copied"
-    caption = f"Bars: shares printed by Zhang et al. (2022, Table 6), by system. {figures.ENDS} {figures.count(rows)}"
-    fig = figures.bars(rows.assign(line=rows["system"]), titles)
+    caption = f"Bars: shares printed by Zhang et al. (2022, Table 6), by system. {views.ENDS} {views.count(rows)}"
+    fig = views.bars(rows.assign(line=rows["system"]), titles)
     return Plot(fig, "printed", f"{alt} judgements: wins {span(won, 0)}%.", caption)
