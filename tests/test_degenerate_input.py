@@ -21,8 +21,8 @@ from judgebook.questions.performance import analysis as performance
 from judgebook.questions.performance import rates
 from judgebook.questions.performance.fitted import fitted
 from judgebook.questions.sensitivity.question import Sensitivity
+from judgebook.questions.validity import analysis as validity
 from judgebook.questions.validity import coverage, targets
-from judgebook.questions.validity import importance as validity
 from judgebook.sources import build
 from judgebook.statistics import Sampling
 from judgebook.study import params

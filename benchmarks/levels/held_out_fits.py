@@ -18,8 +18,15 @@ from pathlib import Path
 
 import numpy as np
 
-from judgebook.statistics.subset_stability import best_subset_losses, fit_intervals, row_losses
-from judgebook.statistics.subsets import Fitness, best_of_each_size, masks_of, shortlist
+from judgebook.statistics.subsets import (
+    Fitness,
+    best_of_each_size,
+    best_subset_losses,
+    fit_intervals,
+    masks_of,
+    row_losses,
+    shortlist,
+)
 
 SESSIONS, K, FOLDS, REPEATS = 54, 7, 10, 3
 #: target, kind of predictors, share of the latent variance explained

@@ -7,7 +7,7 @@ from judgebook.annotations.summary import evaluations
 from judgebook.display.page import Section
 from judgebook.display.views import Prose, without_means
 from judgebook.project import has_package
-from judgebook.questions.agreement.population import misleading
+from judgebook.questions.agreement.items import misleading
 from judgebook.questions.agreement.views import misled
 from judgebook.questions.performance import analysis, leaderboard, rates, views
 from judgebook.questions.performance.page import Sections

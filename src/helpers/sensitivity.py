@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.annotations.families import adjust_rows
+from judgebook.annotations.cells import adjust_rows
 from judgebook.annotations.summary import with_means
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section

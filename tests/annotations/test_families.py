@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgebook.annotations.families import adjust_rows
+from judgebook.annotations.cells import adjust_rows
 
 
 def test_families_of_rows():

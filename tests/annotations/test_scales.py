@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 
-from judgebook.annotations.scales import within_scale
+from judgebook.annotations.cells import within_scale
 from judgebook.study.labels import Label
 
 LABELS = [Label("quality", "dialogue_likert", "Quality", (1, 5)), Label("better", "comparative", "Better", (-1, 1))]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.annotations.families import adjust_rows
+from judgebook.annotations.cells import adjust_rows
 from judgebook.annotations.picks import picks
 from judgebook.annotations.summary import in_sessions, with_means
 from judgebook.questions.fragility import analysis as fragility

@@ -13,7 +13,7 @@ from types import MappingProxyType
 import pandas as pd
 
 from compendium.atlas import claims, tables
-from judgebook.questions.agreement import population
+from judgebook.questions.agreement import items
 from judgebook.questions.performance import leading
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL
@@ -95,7 +95,7 @@ def complete(found: pd.DataFrame, labels: pd.DataFrame, reasons: Mapping[str, st
 
 
 def _agreement(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
-    yield "alpha", _human(population.primary(results))
+    yield "alpha", _human(items.primary(results))
     yield "ac", _human(results["ac"])
     for statistic in ("raw_agreement", "positive_agreement", "negative_agreement", "prevalence"):
         rows = _human(results[statistic])

@@ -85,7 +85,15 @@ if TYPE_CHECKING:
         spearman_interval,
         weighted_correlations,
     )
-    from judgebook.statistics.intervals import Interval, Replicates, Sampling, exact_binomial, generator, jackknife_t
+    from judgebook.statistics.intervals import (
+        Interval,
+        Replicates,
+        Sampling,
+        confidence_sequence,
+        exact_binomial,
+        generator,
+        jackknife_t,
+    )
     from judgebook.statistics.logit import FirthFit, LogitFit, fit_firth, fit_logit
     from judgebook.statistics.multiplicity import adjust_p_values, simultaneous_t
     from judgebook.statistics.permutation import Permutation, permutation_test, sign_flip_test
@@ -98,9 +106,7 @@ if TYPE_CHECKING:
         replicate_two_way,
         replicate_weights,
     )
-    from judgebook.statistics.sequences import confidence_sequence
-    from judgebook.statistics.subset_stability import best_subset_losses
-    from judgebook.statistics.subsets import Fitness, all_r2, best_of_each_size
+    from judgebook.statistics.subsets import Fitness, all_r2, best_of_each_size, best_subset_losses
 
 #: where the public names are
 _MODULES = {
@@ -112,7 +118,15 @@ _MODULES = {
         *("clustered_se", "correlate", "fisher_interval", "influence", "kendall", "pearson_interval"),
         *("rounded", "spearman_interval", "weighted_correlations"),
     ],
-    "intervals": ["Interval", "Replicates", "Sampling", "exact_binomial", "generator", "jackknife_t"],
+    "intervals": [
+        "Interval",
+        "Replicates",
+        "Sampling",
+        "confidence_sequence",
+        "exact_binomial",
+        "generator",
+        "jackknife_t",
+    ],
     "logit": ["FirthFit", "LogitFit", "fit_firth", "fit_logit"],
     "multiplicity": ["adjust_p_values", "simultaneous_t"],
     "permutation": ["Permutation", "permutation_test", "sign_flip_test"],
@@ -121,9 +135,7 @@ _MODULES = {
         *("bootstrap_sums", "bootstrap_weights", "ratio_interval"),
         *("replicate_sums", "replicate_two_way", "replicate_weights"),
     ],
-    "sequences": ["confidence_sequence"],
-    "subset_stability": ["best_subset_losses"],
-    "subsets": ["Fitness", "all_r2", "best_of_each_size"],
+    "subsets": ["Fitness", "all_r2", "best_of_each_size", "best_subset_losses"],
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}
 

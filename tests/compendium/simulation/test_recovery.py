@@ -14,7 +14,7 @@ from compendium.simulation.draw import draw_chats, judge
 from compendium.simulation.evaluations import by_task
 from compendium.simulation.model import measures
 from judgebook.annotations import dialogue_values as values
-from judgebook.questions.validity import importance as validity
+from judgebook.questions.validity import analysis as validity
 from judgebook.study.sections.data import Simulate
 
 SPEC = Simulate()

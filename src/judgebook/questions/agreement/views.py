@@ -14,7 +14,7 @@ from judgebook.display.plots import HOLLOW
 from judgebook.display.text import Phrases, counted, listing, percent, plural, span
 from judgebook.display.views import Plot, Prose, Table
 from judgebook.questions.agreement.coefficients import COEFFICIENTS
-from judgebook.questions.agreement.population import BOUNDS, FIXED, SAMPLE, UNKNOWN, judged, primary
+from judgebook.questions.agreement.items import BOUNDS, FIXED, SAMPLE, UNKNOWN, judged, primary
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL
 

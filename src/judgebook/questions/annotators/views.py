@@ -17,7 +17,7 @@ from judgebook.display.tables import intervals
 from judgebook.display.text import Phrases, interval, plural, span
 from judgebook.display.views import Plot, Prose, Table
 from judgebook.questions.annotators.analysis import flagged
-from judgebook.questions.annotators.outliers import MIN_VALUES
+from judgebook.questions.annotators.indicators import MIN_VALUES
 from judgebook.study.results import Results
 
 #: annotators in one panel
