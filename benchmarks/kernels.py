@@ -50,14 +50,14 @@ def votes(m: int, n: int, prompts: int, voters: int) -> Callable[[], object]:
 
 
 def dawid_skene(n_items: int, n_annotators: int, n_each: int) -> Callable[[], object]:
-    from judgebook.questions.annotators import consensus
+    from judgebook.questions.annotators import analysis
 
     rng = np.random.default_rng(1)
     item, truth = np.repeat(np.arange(n_items), n_each), rng.integers(0, 3, n_items)
     annotator = np.unique(rng.integers(0, n_annotators, len(item)), return_inverse=True)[1]
     right = rng.random(len(item)) < rng.uniform(0.4, 0.95, n_annotators)[annotator]
     answer = np.where(right, truth[item], rng.integers(0, 3, len(item)))
-    return lambda: consensus.dawid_skene(item, annotator, answer)
+    return lambda: analysis.dawid_skene(item, annotator, answer)
 
 
 def sign_flips(*shape: int) -> Callable[[], object]:

@@ -33,8 +33,7 @@ from scipy import stats
 
 from judgebook.model import comparisons, contrasts, ratings
 from judgebook.model.comparisons import Comparisons
-from judgebook.model.fit import Fit
-from judgebook.model.judgements import Judgements
+from judgebook.model.fit import Fit, Judgements
 
 contrasts.DRAWS = 10_000
 SEED = 10

@@ -22,8 +22,7 @@ from scipy import stats
 
 import judgebook as jb
 from judgebook.model.comparisons import Comparisons
-from judgebook.model.fit import ANNOTATOR, ANSWER, CONTEXT, ITEM, RESIDUAL, TASTE, Fit
-from judgebook.model.judgements import Judgements, coded, crossed
+from judgebook.model.fit import ANNOTATOR, ANSWER, CONTEXT, ITEM, RESIDUAL, TASTE, Fit, Judgements, coded, crossed
 from judgebook.questions.performance import fitted
 
 #: study, group, method, label, of 500 data sets how many

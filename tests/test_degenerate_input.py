@@ -16,13 +16,13 @@ from judgebook.annotations import picks, population, summary
 from judgebook.display import saving, style
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.questions.agreement import analysis as agreement
-from judgebook.questions.agreement import findings, views
+from judgebook.questions.agreement import views
 from judgebook.questions.performance import analysis as performance
 from judgebook.questions.performance import rates
 from judgebook.questions.performance.fitted import fitted
 from judgebook.questions.sensitivity.question import Sensitivity
+from judgebook.questions.validity import analysis as validity
 from judgebook.questions.validity import coverage, targets
-from judgebook.questions.validity import importance as validity
 from judgebook.sources import build
 from judgebook.statistics import Sampling
 from judgebook.study import params
@@ -149,7 +149,7 @@ def test_every_score_the_same(tmp_path):
     results = agreement.analyse(marks, study.label_list(), sampling=SAMPLING, first=None)
     assert results["alpha"]["estimate"].isna().all()
     assert results["alpha"]["note"].notna().all()
-    headline, *rest = (view.text for view in findings.findings(results, names, min_items=5, confidence=0.95))
+    headline, *rest = (view.text for view in views.findings(results, names, min_items=5, confidence=0.95))
     assert "cannot be determined" in headline
     assert "nan" not in "".join([headline, *rest]).lower()
     (plot,) = views.forests(results, names)

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from judgebook.questions.annotators.consensus import dawid_skene
+from judgebook.questions.annotators.analysis import dawid_skene
 from judgebook.questions.judges.prediction_powered import Sums, estimate, selection
 
 

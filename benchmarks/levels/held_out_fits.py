@@ -18,8 +18,15 @@ from pathlib import Path
 
 import numpy as np
 
-from judgebook.statistics.subset_stability import best_of_size, best_subset_losses, fit_intervals, row_losses
-from judgebook.statistics.subsets import Fitness
+from judgebook.statistics.subsets import (
+    Fitness,
+    best_of_each_size,
+    best_subset_losses,
+    fit_intervals,
+    masks_of,
+    row_losses,
+    shortlist,
+)
 
 SESSIONS, K, FOLDS, REPEATS = 54, 7, 10, 3
 #: target, kind of predictors, share of the latent variance explained
@@ -49,6 +56,13 @@ def design(target: str, kind: str, r2: float, sessions: int, rng: np.random.Gene
     return Fitness(x[1::2] - x[::2], (quality[1::2] > quality[::2]).astype(float), "logit"), session[::2]
 
 
+def best(one: Fitness) -> np.ndarray:
+    """The best subset of K predictors."""
+    logit = one.family == "logit"
+    found = shortlist(one.x, one.y) if logit else best_of_each_size(one.all(), one.p)[:, 0]
+    return masks_of(found[K - 1 : K], one.p)[0]
+
+
 def covered(target: str, kind: str, r2: float, runs: int, rng: np.random.Generator) -> tuple[float, float, float]:
     """Share of 95% intervals with the truth, the truth, and the mean estimate."""
     new, _ = design(target, kind, r2, 5000, np.random.default_rng(77))
@@ -56,7 +70,7 @@ def covered(target: str, kind: str, r2: float, runs: int, rng: np.random.Generat
     for _ in range(runs):
         one, clusters = design(target, kind, r2, SESSIONS, rng)
         none = np.zeros(one.p, dtype=bool)
-        losses = [row_losses(one, new.x, new.y, mask).sum() for mask in (best_of_size(one, K), none)]
+        losses = [row_losses(one, new.x, new.y, mask).sum() for mask in (best(one), none)]
         truths.append(1 - losses[0] / losses[1])
         held_out = best_subset_losses(one, clusters, rng, [K], FOLDS, REPEATS)
         found += fit_intervals(held_out, clusters, "session", 0.95)

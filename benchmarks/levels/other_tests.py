@@ -22,7 +22,7 @@ from scipy import stats
 
 from judgebook.questions.agreement import bounds
 from judgebook.questions.agreement.coincidences import Patterns
-from judgebook.questions.annotators.outliers import esd
+from judgebook.questions.annotators.indicators import esd
 from judgebook.questions.groups.effects import LabelScores
 from judgebook.questions.groups.permutation_null import permutation_null
 from judgebook.questions.metrics import differences as metrics

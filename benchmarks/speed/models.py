@@ -162,7 +162,7 @@ def mixed_model() -> Case:
 
 def consensus(n_items: int, n_annotators: int) -> Case:
     """Three answers, five of each item."""
-    from judgebook.questions.annotators.consensus import dawid_skene
+    from judgebook.questions.annotators.analysis import dawid_skene
 
     rng, n = np.random.default_rng(1), 5 * n_items
     item, truth = np.repeat(np.arange(n_items), 5), rng.integers(0, 3, n_items)

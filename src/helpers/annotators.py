@@ -2,7 +2,7 @@
 
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
-from judgebook.questions.annotators import analysis, findings, views
+from judgebook.questions.annotators import analysis, views
 
 
 class Page(NotebookPage):
@@ -22,7 +22,7 @@ class Page(NotebookPage):
         self.run.save_results(self.results)
 
     def findings(self) -> Section:
-        yield findings.findings(self.results, self.names, self.false_alarms)
+        yield views.findings(self.results, self.names, self.false_alarms)
 
     def severity(self) -> Section:
         yield views.severity(self.results, self.names, self.false_alarms)

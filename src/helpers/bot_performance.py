@@ -7,9 +7,9 @@ from judgebook.annotations.summary import evaluations
 from judgebook.display.page import Section
 from judgebook.display.views import Prose, without_means
 from judgebook.project import has_package
-from judgebook.questions.agreement.findings import misled
-from judgebook.questions.agreement.population import misleading
-from judgebook.questions.performance import analysis, findings, leaderboard, rates
+from judgebook.questions.agreement.items import misleading
+from judgebook.questions.agreement.views import misled
+from judgebook.questions.performance import analysis, leaderboard, rates, views
 from judgebook.questions.performance.page import Sections
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
@@ -71,8 +71,8 @@ class Page(Sections):
     def findings(self) -> Section:
         names, level = self.names, self.study.bootstrap.confidence
         order, people = evaluations(self.everybody), self.people
-        leader = findings.leader(self.results, names, order, people, self.passed, level)
-        yield leader or findings.no_order(self.results, names)
+        leader = views.leader(self.results, names, order, people, self.passed, level)
+        yield leader or views.no_order(self.results, names)
         methods = [order.method for order in self.orders]
         if methods and (not self.orders[0].label or methods.count(methods[0]) == 1):
             yield leaderboard.plot(self.orders[0], names, "leaderboard")

@@ -3,7 +3,7 @@
 from judgebook.annotations.summary import evaluated
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
-from judgebook.questions.collection import analysis, findings, views
+from judgebook.questions.collection import analysis, views
 
 
 class Page(NotebookPage):
@@ -22,7 +22,7 @@ class Page(NotebookPage):
 
     def findings(self) -> Section:
         control = self.study.control_system is not None
-        yield findings.data_set(self.counts, self.main, self.results, self.names, control=control)
+        yield views.data_set(self.counts, self.main, self.results, self.names, control=control)
 
     def read(self) -> Section:
         yield views.read(self.counts)

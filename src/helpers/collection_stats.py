@@ -9,7 +9,7 @@ from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import nothing_because, something
 from judgebook.project import has_package
-from judgebook.questions.collection import analysis, costs, findings, views
+from judgebook.questions.collection import analysis, costs, views
 from judgebook.questions.collection.views import KINDS
 from judgebook.questions.performance.arrangement import in_order
 from judgebook.study.labels import METHODS, Label
@@ -71,7 +71,7 @@ class Page(NotebookPage):
         self.run.save_results(self.results)
 
     def findings(self) -> Section:
-        yield findings.collection(self.annotations, self.results, self.names, self.costs, paid_elsewhere=self.paid)
+        yield views.collection(self.annotations, self.results, self.names, self.costs, paid_elsewhere=self.paid)
         yield nothing_because(views.minutes(self.results, self.names), views.texts(self.results, self.names))
 
     def texts(self) -> Section:

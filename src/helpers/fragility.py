@@ -2,7 +2,7 @@
 
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
-from judgebook.questions.fragility import analysis, figures, findings
+from judgebook.questions.fragility import analysis, views
 from judgebook.questions.performance.arrangement import best_first
 
 
@@ -23,10 +23,10 @@ class Page(NotebookPage):
         self.run.save_results(self.results)
 
     def findings(self) -> Section:
-        yield findings.findings(self.results)
+        yield views.findings(self.results)
 
     def conclusions(self) -> Section:
-        yield findings.conclusions(self.results, self.names)
+        yield views.conclusions(self.results, self.names)
 
     def curves(self) -> Section:
-        yield figures.curves(self.results, self.names)
+        yield views.curves(self.results, self.names)

@@ -11,7 +11,7 @@ from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.page import Section
 from judgebook.display.views import without_means
 from judgebook.project import has_package
-from judgebook.questions.groups import analysis, findings
+from judgebook.questions.groups import analysis, views
 from judgebook.questions.groups.analysis import comparable
 from judgebook.questions.groups.effects import MANY_PAIRS, MOST_RESAMPLES, n_pairs
 from judgebook.questions.groups.page import Sections
@@ -103,7 +103,7 @@ class Page(Sections):
 
     def findings(self) -> Section:
         level = self.study.bootstrap.confidence
-        yield findings.findings(self.results, self.names, confidence=level)
+        yield views.findings(self.results, self.names, confidence=level)
         yield without_means(self.annotations, self.labels)
         if has_package("compendium") and self.study.simulate:
             yield of_paper.recovered(self.results, self.names, self.study.simulate, level)

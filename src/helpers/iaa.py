@@ -11,7 +11,7 @@ from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import nothing_because
 from judgebook.project import has_package
-from judgebook.questions.agreement import analysis, findings, population, views
+from judgebook.questions.agreement import analysis, items, views
 from judgebook.questions.agreement.coincidences import distances
 from judgebook.study.labels import METHODS
 from judgebook.study.results import collect
@@ -58,12 +58,12 @@ class Page(NotebookPage):
 
     def findings(self) -> Section:
         of, iaa, level = (self.results, self.names), self.iaa, self.level
-        per = population.misleading(self.annotations, self.study.bootstrap.unit)
-        yield findings.findings(*of, min_items=iaa.min_items, threshold=iaa.threshold, misleading=per, confidence=level)
+        per = items.misleading(self.annotations, self.study.bootstrap.unit)
+        yield views.findings(*of, min_items=iaa.min_items, threshold=iaa.threshold, misleading=per, confidence=level)
         yield nothing_because(views.never_twice(*of))
 
     def alphas(self) -> Section:
-        yield findings.annotations_used(self.iaa.first)
+        yield views.annotations_used(self.iaa.first)
         yield views.forests(self.results, self.names, self.iaa.threshold, self.iaa.marks)
         yield views.alphas(self.results, self.names, self.level)
 

@@ -10,7 +10,7 @@ from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import without_means
 from judgebook.project import has_package
 from judgebook.questions.performance.arrangement import best_first
-from judgebook.questions.validity import analysis, figures, findings, tables, targets
+from judgebook.questions.validity import analysis, findings, targets, views
 from judgebook.questions.validity.coverage import FITS
 from judgebook.study.results import collect
 
@@ -82,9 +82,9 @@ class Page(Predictions):
         if not self.targets.external:
             yield findings.predictors(self.targets, self.names)
         for target in self.targets.designs:
-            yield figures.correlations(self.results, self.names, target)
+            yield views.correlation_forest(self.results, self.names, target)
             yield findings.by_method(self.results, self.names, target)
-            yield tables.correlations(self.results, self.names, target, self.level)
+            yield views.correlation_table(self.results, self.names, target, self.level)
             yield findings.reasons(self.results, self.names, target)
 
     def paper(self) -> Section:

@@ -7,7 +7,7 @@ from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import nothing_because, something, without_direction, without_means
 from judgebook.project import has_package
-from judgebook.questions.metrics import analysis, figures, findings, text_metrics
+from judgebook.questions.metrics import analysis, text_metrics, views
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
@@ -74,27 +74,27 @@ class Page(NotebookPage):
         return computed
 
     def findings(self) -> Section:
-        yield findings.findings(self.results, self.names)
-        yield nothing_because(findings.reliability(self.results, self.names))
+        yield views.findings(self.results, self.names)
+        yield nothing_because(views.reliability(self.results, self.names))
         yield who_counts(self.everybody, self.annotations, self.study.control_system)
         yield without_means(self.read, self.labels)
         yield without_direction(analysis.rated(self.read, self.study.metrics.corpora), self.labels)
 
     def correlations(self) -> Section:
-        yield findings.sources(self.scores, self.computed, self.asked, self.study.metrics.corpora)
-        yield figures.correlations(self.results, self.names, set(self.computed["metric"]))
+        yield views.sources(self.scores, self.computed, self.asked, self.study.metrics.corpora)
+        yield views.correlations(self.results, self.names, set(self.computed["metric"]))
 
     def leaderboard(self) -> Section:
-        yield findings.leaderboard(self.results, self.names)
+        yield views.leaderboard(self.results, self.names)
 
     def above_control(self) -> Section:
-        yield findings.above_control(self.results, self.names)
+        yield views.above_control(self.results, self.names)
 
     def shared_task(self) -> Section:
-        yield findings.clusters_of_metrics(self.results, self.names)
+        yield views.clusters_of_metrics(self.results, self.names)
 
     def reliability(self) -> Section:
-        yield something(findings.reliability(self.results, self.names))
+        yield something(views.reliability(self.results, self.names))
 
     def paper(self) -> Section:
         if not has_package("compendium"):

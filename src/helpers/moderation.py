@@ -6,7 +6,7 @@ from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage
 from judgebook.display.views import FromPrint, Section
 from judgebook.project import has_package
-from judgebook.questions.moderation import analysis, figures, findings
+from judgebook.questions.moderation import analysis, views
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.study.results import collect
 
@@ -34,8 +34,8 @@ class Page(NotebookPage):
         self.results = collect(results, of_print)
         self.run.save_results(self.results)
         scores = sorted(judged["category"]["score"].unique())
-        titles = findings.category_titles((f"{score:g}" for score in scores), self.names)
-        self.categories, self.asked = dict(zip(scores, titles.values(), strict=True)), findings.asked(self.names)
+        titles = views.category_titles((f"{score:g}" for score in scores), self.names)
+        self.categories, self.asked = dict(zip(scores, titles.values(), strict=True)), views.asked(self.names)
 
     def save(self, statistic: str, rows: pd.DataFrame) -> None:
         """Store estimates as published. rows : one each, with what it is of."""
@@ -45,11 +45,11 @@ class Page(NotebookPage):
         self.run.save_results(self.results)
 
     def findings(self) -> Section:
-        yield findings.findings(self.results, self.names, simulated=self.study.simulated)
+        yield views.findings(self.results, self.names, simulated=self.study.simulated)
 
     def preferences(self) -> Section:
-        yield figures.outcomes(self.results, self.names)
-        yield findings.leads(self.results, self.names)
+        yield views.outcomes(self.results, self.names)
+        yield views.leads(self.results, self.names)
 
     def from_print(self) -> Section:
         if self.printed is not None:

@@ -11,7 +11,7 @@ from judgebook.display.grid_plots import grid_figure, interval_keys, intervals
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.project import has_package
-from judgebook.questions.collection import analysis, findings, pilot, views
+from judgebook.questions.collection import analysis, pilot, views
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.study.labels import METHODS
 from judgebook.study.results import collect
@@ -49,7 +49,7 @@ class Page(NotebookPage):
         return [views.annotators(g, s, self.names) for g, s in zip(rows["group"], rows["scope"], strict=True)]
 
     def findings(self) -> Section:
-        yield findings.pilots(self.results, self.names, least=self.least, simulated=self.run.simulated)
+        yield views.pilots(self.results, self.names, least=self.least, simulated=self.run.simulated)
 
     def other_raters(self) -> Section:
         if len(self.results.select("mean", interval="annotator")):

@@ -5,7 +5,7 @@ from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import without_means
 from judgebook.questions.judges.analysis import judge_titles
 from judgebook.questions.performance.arrangement import best_first
-from judgebook.questions.planning import analysis, findings, next_items, pilot_study, views
+from judgebook.questions.planning import analysis, next_items, pilot_study, views
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 
@@ -42,7 +42,7 @@ class Page(NotebookPage):
         currency, paid = self.study.costs.currency, self.study.quality_control.paid
         shown = (self.results, self.data, self.names, self.options)
         level = self.study.bootstrap.confidence
-        yield findings.findings(*shown, currency=currency, confidence=level, paid=paid, n_next=self._draw())
+        yield views.findings(*shown, currency=currency, confidence=level, paid=paid, n_next=self._draw())
         yield who_counts(self.everybody, self.annotations, self.study.control_system)
         yield without_means(self.annotations, self.labels)
 
@@ -56,7 +56,7 @@ class Page(NotebookPage):
     def _draw(self) -> int:
         """Store the dialogues that people should judge next (`next_items.of_plan`), which `run_all.py plan` writes as a
         CSV file, and return how many are to be judged."""
-        teams, seed = findings.teams(self.results, self.names), self.study.seeds.bootstrap
+        teams, seed = views.teams(self.results, self.names), self.study.seeds.bootstrap
         drawn = next_items.of_plan(teams, self.data, uniform=self.options.uniform, seed=seed)
         self.run.frame(drawn, "next_items")
         return int((drawn["people"] == next_items.NEXT).sum())

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.annotations.families import adjust_rows
+from judgebook.annotations.cells import adjust_rows
 from judgebook.annotations.summary import with_means
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
@@ -14,7 +14,7 @@ from judgebook.project import has_package
 from judgebook.questions.performance.arrangement import in_order
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
-from judgebook.questions.sensitivity import figures, findings, tables
+from judgebook.questions.sensitivity import views
 from judgebook.questions.sensitivity.analysis import JudgedGroup, groups, of_group, of_methods
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results, collect, mark_primary
@@ -77,7 +77,7 @@ class Page(NotebookPage):
     def who(self, corpus: str, group: str) -> str:
         """What a caption begins with where there are several groups or corpora."""
         one = next(one for one in self.judged if (one.corpus, one.group) == (corpus, group))
-        return f"{name}: " if (name := findings.who(one, self.judged, self.names)) else ""
+        return f"{name}: " if (name := views.who(one, self.judged, self.names)) else ""
 
     @property
     def split(self) -> list[tuple[str, str]]:
@@ -86,23 +86,23 @@ class Page(NotebookPage):
         return [(one.corpus, one.group) for one in reversed(first.values()) if not one.weighted]
 
     def findings(self) -> Section:
-        yield findings.findings(self.fits, self.judged, self.names)
+        yield views.findings(self.fits, self.judged, self.names)
         yield who_counts(self.everybody, self.annotations, self.study.control_system)
         yield without_means(self.annotations, self.labels)
 
     def _each(self, name: str, view: Callable[..., View | None], **given: Any) -> Section:
         """A figure or table of every corpus and group."""
         for i, one in enumerate(self.judged):
-            about = {"part": findings.who(one, self.judged, self.names), "name": f"{name}_{i}" if i else name}
+            about = {"part": views.who(one, self.judged, self.names), "name": f"{name}_{i}" if i else name}
             yield view(of_group(self.fits, one), self.names, **about, **given)
 
     def significance(self) -> Section:
-        yield findings.sample(self.judged, self.names, n=self.options.n_dialogues)
-        yield from self._each("significance", figures.significance)
+        yield views.sample(self.judged, self.names, n=self.options.n_dialogues)
+        yield from self._each("significance", views.significance)
 
     def pairs(self) -> Section:
-        yield tables.count_tables(self.fits, self.judged, self.names)
-        yield from self._each("margins", tables.margins, of=self.margins)
+        yield views.count_tables(self.fits, self.judged, self.names)
+        yield from self._each("margins", views.margins, of=self.margins)
         if has_package("compendium") and self.study.simulate:
             both = Results({**self.results, "contrast": self.fits["contrast"]})
             yield Prose(recovery.of_sensitivity(both, truth(self.study.simulate)))

@@ -6,7 +6,7 @@ from helpers.importance import Predictions
 from judgebook.display.page import Section
 from judgebook.display.views import without_means
 from judgebook.project import has_package
-from judgebook.questions.validity import analysis, figures, findings, tables
+from judgebook.questions.validity import analysis, findings, views
 from judgebook.questions.validity.coverage import FITS
 from judgebook.study.results import collect
 
@@ -76,14 +76,14 @@ class Page(Predictions):
         yield findings.reach(self.targets, self.results, self.names, self.study.label_set, "7.4")
 
     def compared(self) -> Section:
-        yield figures.compared(self.results, self.names)
+        yield views.compared(self.results, self.names)
         yield findings.excluded(self.results, self.names)
 
     def stability(self) -> Section:
-        yield tables.stability(self.results, self.names, self.study.coverage.n_halves)
+        yield views.stability(self.results, self.names, self.study.coverage.n_halves)
 
     def kept(self) -> Section:
-        yield figures.selection(self.selected, self.names, analysis.limits(self.study.label_selection))
+        yield views.selection(self.selected, self.names, analysis.limits(self.study.label_selection))
 
     def paper(self) -> Section:
         if has_package("compendium"):

@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 
-from judgebook.annotations.scales import within_scale
+from judgebook.annotations.cells import within_scale
 from judgebook.study.labels import Label
 
 LABELS = [Label("quality", "dialogue_likert", "Quality", (1, 5)), Label("better", "comparative", "Better", (-1, 1))]
@@ -17,8 +17,3 @@ def test_intervals_end_where_the_scale_does():
     assert found["ci_low"].tolist() == [1, -1, -7]
     assert found["ci_high"].iloc[:2].tolist() == [5, 0.5]
     assert np.isnan(found["ci_high"].iloc[2])
-
-
-def test_a_difference_is_at_most_as_long_as_the_scale_and_of_comparisons_a_mean():
-    found = within_scale(rows([-9.0, -9.0, -9.0], [9.0, 9.0, 9.0]), LABELS, difference=True)
-    assert found[["ci_low", "ci_high"]].to_numpy().tolist() == [[-4, 4], [-1, 1], [-9, 9]]

@@ -19,8 +19,8 @@ from judgebook.questions.agreement import views as agreement
 from judgebook.questions.collection import views as collection
 from judgebook.questions.over_time import views as over_time
 from judgebook.questions.performance import leaderboard, leading
-from judgebook.questions.sensitivity import figures as sensitivity
-from judgebook.questions.validity import figures as validity
+from judgebook.questions.sensitivity import views as sensitivity
+from judgebook.questions.validity import views as validity
 from judgebook.study.labels import METHODS
 from judgebook.study.results import collect
 
@@ -102,7 +102,7 @@ def of_validity(size: Size) -> Iterator[Plot]:
     alone.append(made("r", size, low=-0.6, high=0.9, target=targets))
     results, models = (collect(*(f[f["group"] == one] for f in frames)) for frames in (alone, fits))
     for target in targets:
-        yield from flat(validity.correlations(results, names, target))
+        yield from flat(validity.correlation_forest(results, names, target))
     yield from flat(validity.compared(models, names))
     rng, keys = np.random.default_rng(3), pd.DataFrame(size.methods_and_labels(), columns=["method", "label"])
     applied = {"agreement": 0.4, "importance": 0.0, "sensitivity": 1.0, "distinctness": 0.5}

@@ -11,9 +11,9 @@ from fixtures.made_results import Size, cases, made
 
 from judgebook.display.names import DisplayNames
 from judgebook.display.views import Plot
-from judgebook.questions.groups import figures as groups
+from judgebook.questions.groups import views as groups
 from judgebook.questions.judges import views as judges
-from judgebook.questions.metrics import figures as metrics
+from judgebook.questions.metrics import views as metrics
 from judgebook.study.results import collect
 
 SIZES = (Size(2, 2, 2), Size(12, 40, 2), Size(60, 2, 3))

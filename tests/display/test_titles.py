@@ -10,13 +10,13 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.questions.annotators import views as annotators
 from judgebook.questions.groups import analysis as of_groups
-from judgebook.questions.groups import figures as groups
-from judgebook.questions.metrics import figures as metrics
-from judgebook.questions.moderation import figures as moderation
+from judgebook.questions.groups import views as groups
+from judgebook.questions.metrics import views as metrics
+from judgebook.questions.moderation import views as moderation
 from judgebook.questions.performance import leaderboard
 from judgebook.questions.performance.leaderboard import Order
 from judgebook.questions.quality_control import views as quality_control
-from judgebook.questions.sensitivity import figures as sensitivity
+from judgebook.questions.sensitivity import views as sensitivity
 from judgebook.questions.techniques import figures as techniques
 
 NAMES = DisplayNames({}, {"system": {"a": "A", "b": "B", "c": "C"}, "method": {"likert": "Likert"}})

@@ -10,8 +10,7 @@ from scipy.special import logsumexp
 from judgebook.model import comparisons
 from judgebook.model.comparisons import Comparisons, fit
 from judgebook.model.fit import ANSWER, RESIDUAL, TASTE
-from judgebook.statistics.paired_laplace import PairedLaplace, Part
-from judgebook.statistics.paired_large import solve_large
+from judgebook.statistics.paired_laplace import PairedLaplace, Part, solve_large
 
 
 def random_parts(found):

@@ -10,9 +10,8 @@ from judgebook.model import comparisons, designs, ratings
 from judgebook.model.comparisons import Comparisons
 from judgebook.model.contrasts import of_pairs
 from judgebook.model.designs import Design
-from judgebook.model.fit import ANNOTATOR, CONTEXT, ITEM, RESIDUAL, TASTE
-from judgebook.model.judgements import Judgements, crossed
-from judgebook.model.satterthwaite import uncertainty
+from judgebook.model.fit import ANNOTATOR, CONTEXT, ITEM, RESIDUAL, TASTE, Judgements, crossed
+from judgebook.model.ratings import uncertainty
 
 VARIANCES = {CONTEXT: 0.2, ITEM: 0.36, ANNOTATOR: 0.16, TASTE: 0.09, RESIDUAL: 0.49}
 

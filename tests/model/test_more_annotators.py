@@ -3,7 +3,7 @@
 import numpy as np
 
 from judgebook.model import ratings
-from judgebook.model.judgements import Judgements
+from judgebook.model.fit import Judgements
 
 
 def drawn(rng, annotators=8, systems=4, items=12):

@@ -6,8 +6,7 @@ import pytest
 from fixtures.reference import REFERENCE
 
 from judgebook.model import ratings
-from judgebook.model.fit import Fit
-from judgebook.model.judgements import Judgements, coded
+from judgebook.model.fit import Fit, Judgements, coded
 
 DATA = pd.read_csv(REFERENCE / "ratings_data.csv")
 R = pd.read_csv(REFERENCE / "ratings.csv")

@@ -5,8 +5,8 @@ import pytest
 import statsmodels.api as sm
 
 from judgebook.model import ratings
-from judgebook.model.judgements import Judgements
-from judgebook.model.satterthwaite import uncertainty
+from judgebook.model.fit import Judgements
+from judgebook.model.ratings import uncertainty
 
 
 def dense(x, parts, variances, residual):

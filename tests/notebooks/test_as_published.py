@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from fixtures.elimination import backward_elimination
 from fixtures.libraries import plain_fit
 from fixtures.notebook_code import functions
 from fixtures.reference import REGRESSION as r_values
@@ -40,7 +41,7 @@ def sample(model, n=120, p=6, seed=1):
 
 def same_as_the_kernel(coverage, x, y, model, width):
     found = coverage.steps(x, y, model, width)
-    kernel = subsets.backward_elimination(subsets.Fitness(x.to_numpy(), y, FAMILIES[model]), width)
+    kernel = backward_elimination(subsets.Fitness(x.to_numpy(), y, FAMILIES[model]), width)
     assert found["label"].tolist() == x.columns[kernel.order].tolist()
     for name, values in {"fit": kernel.fit, "criterion": kernel.adjusted, "smallest_gain": kernel.gain}.items():
         np.testing.assert_allclose(found[name], values, atol=1e-9)

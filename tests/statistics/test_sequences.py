@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import gamma
 
-from judgebook.statistics.sequences import confidence_sequence, log_mixture, mixture_boundary
+from judgebook.statistics.intervals import confidence_sequence, log_mixture, mixture_boundary
 
 #: weekly looks of a simulated year, and values between two looks
 WEEKS, EACH = 52, 20

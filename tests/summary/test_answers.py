@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from judgebook.annotations.population import Population
 from judgebook.questions.collection import costs
-from judgebook.questions.performance import findings as in_07
+from judgebook.questions.performance import views as in_07
 from judgebook.study import params
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import ANNOTATIONS, conform

@@ -17,7 +17,7 @@ import pandas as pd
 from compendium.atlas import declared, tables
 from compendium.atlas.declared import About, AtlasError
 from judgebook import __version__
-from judgebook.annotations.families import adjust_rows
+from judgebook.annotations.cells import adjust_rows
 from judgebook.annotations.picks import picks
 from judgebook.annotations.summary import in_sessions, with_means
 from judgebook.pipeline import dag

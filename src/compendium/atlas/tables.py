@@ -16,7 +16,7 @@ import pandas as pd
 
 from compendium.atlas import declared
 from compendium.atlas.declared import About
-from judgebook.questions.agreement import population
+from judgebook.questions.agreement import items
 from judgebook.questions.performance import leading
 from judgebook.questions.planning.assumed import points
 from judgebook.study.labels import METHODS, Label
@@ -192,7 +192,7 @@ def complete(found: pd.DataFrame, labels: pd.DataFrame, reasons: Mapping[str, st
 
 
 def _agreement(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
-    yield "alpha", _human(population.primary(results))
+    yield "alpha", _human(items.primary(results))
     yield "ac", _human(results["ac"])
     for statistic in ("raw_agreement", "positive_agreement", "negative_agreement", "prevalence"):
         rows = _human(results[statistic])

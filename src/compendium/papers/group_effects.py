@@ -28,10 +28,9 @@ from judgebook.questions.agreement.items import without_weights
 from judgebook.questions.groups import analysis
 from judgebook.questions.groups.analysis import alpha_between, alpha_within, group_counts
 from judgebook.questions.groups.effects import for_each_label
-from judgebook.questions.groups.findings import by_place
 from judgebook.questions.groups.permutation_null import permutation_null
 from judgebook.questions.groups.question import GroupEffects
-from judgebook.questions.groups.tables import ordered
+from judgebook.questions.groups.views import by_place, ordered
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 from judgebook.study.params import Study

@@ -9,7 +9,7 @@ from judgebook.display import cells
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose, Table
-from judgebook.questions.sensitivity.tables import LABEL
+from judgebook.questions.sensitivity.views import LABEL
 from judgebook.study.results import Results
 
 _PHRASES = Phrases(__package__)

@@ -18,7 +18,7 @@ from compendium.published.numbers import select
 from judgebook.display.cells import Cell
 from judgebook.display.text import MISSING, Phrases, number
 from judgebook.display.views import Prose, Section, Table
-from judgebook.questions.performance.rate_intervals import wilson_of
+from judgebook.questions.performance.rates import wilson_of
 from judgebook.statistics.multiplicity import adjust_p_values
 from judgebook.study.results import Results
 from judgebook.study.store import Run

@@ -1,12 +1,18 @@
-"""One estimate per corpus, group, method and label: the loop that statistics of labels share."""
+"""Estimates per corpus, group, method and label: the loop that makes them, and what is done to their rows.
+
+P-values are adjusted within families of tests. Intervals end where the scale does: the truth lies within it, so an
+interval that is cut there holds it as often as before, and is shorter.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from judgebook.statistics.multiplicity import adjust_p_values
 from judgebook.study.labels import Label
 from judgebook.study.schema import CELL, Annotations
 
@@ -45,3 +51,33 @@ def cells(chosen: Annotations, labels: Iterable[Label]) -> Iterator[tuple[dict[s
     place = {key: i for i, key in enumerate(order)}
     for key in sorted(groups, key=lambda k: (k[0], k[1], place[k[2], k[3]])):
         yield dict(zip(CELL, key, strict=True)), order[key[2], key[3]], chosen.iloc[groups[key]]
+
+
+def adjust_rows(rows: pd.DataFrame, by: Sequence[str], name: str) -> pd.DataFrame:
+    """Result rows with `p_adjusted` and `family` filled in.
+
+    Holm's adjustment. by : columns whose values set families apart. name : what the family is, for readers. Rows
+    without a p-value keep none.
+    """
+    out = rows.assign(p_adjusted=np.nan, family=f"{name}, holm")
+    groups = rows.groupby(list(by), dropna=False, sort=False).indices.values()
+    place = out.columns.get_loc("p_adjusted")
+    for at in groups:
+        out.iloc[at, place] = adjust_p_values(rows["p_value"].to_numpy(float)[at], "holm")
+    return out
+
+
+def within_scale(rows: pd.DataFrame, labels: Iterable[Label]) -> pd.DataFrame:
+    """Result rows whose intervals are cut at the ends of their label's scale; those of labels not given are as before.
+
+    rows : with `method`, `label`, `ci_low` and `ci_high`.
+    """
+    ends = {(x.method, x.id): x.scale for x in labels}
+    if rows.empty or not ends:
+        return rows
+    lowest, highest = (
+        pd.Series([ends.get(key, (None, None))[i] for key in zip(rows["method"], rows["label"], strict=True)],
+                  rows.index, dtype=float)
+        for i in (0, 1)
+    )  # fmt: skip
+    return rows.assign(ci_low=rows["ci_low"].clip(lower=lowest), ci_high=rows["ci_high"].clip(upper=highest))

@@ -25,7 +25,7 @@ DIALOGUE_QUALITY = "dialogue_quality"
 COMPARATIVE_QUALITY = "comparative_quality"
 
 
-def dialogue_values(annotations: Annotations, *, by_turn: bool = False) -> DialogueValues:
+def dialogue_values(annotations: Annotations) -> DialogueValues:
     """One value for each dialogue (or compared pair), method, label and evaluator group.
 
     Parameters
@@ -33,8 +33,6 @@ def dialogue_values(annotations: Annotations, *, by_turn: bool = False) -> Dialo
     annotations : DataFrame
         Columns of `schema.ANNOTATIONS`. Of an item with several annotations by a group their mean counts, as much as
         any other item; for the published definitions pick one first (`picks.picks`).
-    by_turn : bool
-        One value per turn instead, with a column `turn`.
 
     Returns
     -------
@@ -45,12 +43,11 @@ def dialogue_values(annotations: Annotations, *, by_turn: bool = False) -> Dialo
         value : total / n_items. For a comparison +1 says that `dialogue` was chosen, -1 `dialogue_b`, 0 neither.
     """
     who, names = pd.factorize(annotations["annotator"])
-    unit = [*UNIT, "turn"] if by_turn else UNIT
     frame = one_side(annotations)[[*UNIT, "turn", "score"]].assign(a=who, b=who)
     if frame.duplicated(["group", *ITEM]).any():
         by_item = frame.groupby([*UNIT, "turn"], dropna=False, sort=False)
         frame = by_item.agg(score=("score", "mean"), a=("a", "min"), b=("b", "max")).reset_index()
-    grouped = frame.assign(squared=frame["score"] ** 2).groupby(unit, dropna=False, sort=False)
+    grouped = frame.assign(squared=frame["score"] ** 2).groupby(UNIT, dropna=False, sort=False)
     sums = {"total": ("score", "sum"), "total_sq": ("squared", "sum"), "a": ("a", "min"), "b": ("b", "max")}
     out = grouped.agg(n_items=("score", "size"), **sums).reset_index()
     one = (out["a"] == out["b"]).to_numpy()

@@ -16,46 +16,33 @@ from judgebook.annotations.scores import sides
 from judgebook.statistics.intervals import generator
 from judgebook.study.schema import ITEM, Annotations, unordered
 
-KEEP = ("dialogue", "item")
 
-
-def pick_one(annotations: Annotations, rng: np.random.Generator, *, keep: str = "dialogue") -> Annotations:
-    """One annotation of each item and evaluator group, picked at random.
+def picks(annotations: Annotations, n: int, seed: int) -> Iterator[pd.DataFrame]:
+    """`n` random picks of one annotation of each item and evaluator group; the first is the study's own.
 
     Parameters
     ----------
     annotations : DataFrame
         Columns of `schema.ANNOTATIONS`. Without annotators who must not be picked (say, models).
-    keep : 'dialogue' or 'item'
-        'dialogue': whoever is picked for one item of a dialogue (a pair, for comparisons) and method is picked for
-        all items of it that they judged, so that a dialogue's value is one person's. 'item': each item is a draw of
-        its own.
 
     Returns
     -------
-    DataFrame, the rows picked in their old order.
+    Iterator of DataFrame, the rows picked in their old order.
 
     Notes
     -----
-    Each annotation of an item is as likely as any other. A comparison is the same item whichever dialogue stands
-    left, so both orientations take the same pick. The pick depends on the random numbers and on who judged what,
-    not on the order of the rows.
+    Whoever is picked for one item of a dialogue (a pair, for comparisons) and method is picked for all items of it that
+    they judged, so that a dialogue's value is one person's. Each annotation of an item is as likely as any other. A
+    comparison is the same item whichever dialogue stands left, so both orientations take the same pick. Pick number i
+    depends on `seed`, i and who judged what, neither on the order of the rows nor on how many picks there are.
     """
-    return annotations[_chooser(annotations, keep)(rng)]
-
-
-def picks(annotations: Annotations, n: int, seed: int, *, keep: str = "dialogue") -> Iterator[pd.DataFrame]:
-    """`n` independent picks, each as `pick_one` makes it; the first is the study's own.
-
-    Pick number i depends on `seed` and i only: more picks do not change the earlier ones.
-    """
-    for chosen in masks(annotations, n, seed, keep=keep):
+    for chosen in masks(annotations, n, seed):
         yield annotations[chosen]
 
 
-def masks(annotations: Annotations, n: int, seed: int, *, keep: str = "dialogue") -> Iterator[np.ndarray]:
+def masks(annotations: Annotations, n: int, seed: int) -> Iterator[np.ndarray]:
     """The rows of `picks` as (rows,) arrays, true where a row is picked: for callers that need sums only."""
-    choose = _chooser(annotations, keep)
+    choose = _chooser(annotations)
     for i in range(n):
         yield choose(generator(seed, "pick", str(i)))
 
@@ -133,17 +120,15 @@ def _drawn(parts: list[tuple[pd.DataFrame, pd.Series]], place: dict[str, int], s
     return out
 
 
-def _codes(annotations: Annotations, keep: str) -> tuple[np.ndarray, np.ndarray]:
+def _codes(annotations: Annotations) -> tuple[np.ndarray, np.ndarray]:
     """A number for each row's item, and one for what the random numbers are drawn for."""
-    if keep not in KEEP:
-        raise ValueError(f"keep: expected one of {', '.join(KEEP)}, found {keep!r}")
     a, b = annotations["dialogue"], annotations["dialogue_b"]
     turned = (b.notna() & (b < a).fillna(False)).to_numpy(dtype=bool)
     frame = annotations[[*ITEM, "group", "annotator", "work_unit"]].assign(
         dialogue=a.where(~turned, b), dialogue_b=b.where(~turned, a)
     )
     item = ["group", *ITEM]
-    held = [c for c in item if c not in ("label", "turn")] if keep == "dialogue" else item
+    held = [c for c in item if c not in ("label", "turn")]
     return _number(frame, item), _number(frame, [*held, "annotator", "work_unit"])
 
 
@@ -151,9 +136,9 @@ def _number(frame: pd.DataFrame, columns: list[str]) -> np.ndarray:
     return frame.groupby(columns, dropna=False, sort=True).ngroup().to_numpy()
 
 
-def _chooser(annotations: Annotations, keep: str) -> Callable[[np.random.Generator], np.ndarray]:
+def _chooser(annotations: Annotations) -> Callable[[np.random.Generator], np.ndarray]:
     """A function from random numbers to the rows picked: of each item the one with the smallest number."""
-    item, holder = _codes(annotations, keep)
+    item, holder = _codes(annotations)
     order = np.argsort(item, kind="stable")
     item, who = item[order], holder[order]
     starts = np.flatnonzero(np.r_[True, np.diff(item) != 0]) if len(item) else np.zeros(0, int)

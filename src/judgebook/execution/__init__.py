@@ -1,1 +1,1 @@
-"""Tasks of one analysis: `statistics.run_tasks` with notes on progress, and what is kept of an analysis."""
+"""Tasks of one analysis with notes on progress, and what is kept of an analysis."""

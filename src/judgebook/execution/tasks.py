@@ -1,4 +1,7 @@
-"""Tasks of one analysis in a notebook's run, with notes on progress.
+"""Independent tasks of one analysis, such as its labels or blocks of pairs, with notes on progress.
+
+A task receives everything it needs, its own random generator included. Functions may round otherwise for an array with
+gaps than for one without, so gaps are closed first, and results do not depend on how arguments were cut.
 
 `$COMPENDIUM_PROGRESS` names a file that says how far the analysis is; the pipeline shows it.
 """
@@ -20,13 +23,27 @@ _EVERY = 1.0  # seconds between two notes on progress
 
 
 def run(function: Callable[..., T], tasks: Iterable[tuple[Any, ...]], *, doing: str) -> list[T]:
-    """`statistics.run_tasks` with the progress notes of this run.
+    """`function(*task)` for each task, in order.
 
+    tasks : positional arguments, not changed by `function`; random generators come from `rng.spawn`, one per task.
     doing : what is computed, in a word or two: "permutation tests"
     """
-    from judgebook.statistics.parallel import run_tasks  # imports NumPy, which a run without work does not need
+    same: dict[int, Any] = {}  # an argument of many tasks stays one object
+    listed = list(tasks)  # holds every argument, so that no two have the same id
+    todo = [tuple(same.setdefault(id(a), _contiguous(a)) for a in task) for task in listed]
+    progress, results = _Progress(doing), []
+    for task in todo:
+        results.append(_contiguous(function(*task)))
+        progress(len(results), len(todo))
+    return results
 
-    return run_tasks(function, tasks, progress=_Progress(doing))
+
+def _contiguous(value: Any) -> Any:
+    import numpy as np  # which a run without work does not need
+
+    if isinstance(value, np.ndarray) and not (value.flags.c_contiguous or value.flags.f_contiguous):
+        return value.copy(order="C")
+    return tuple(map(_contiguous, value)) if type(value) is tuple else value
 
 
 class _Progress:

@@ -13,8 +13,7 @@ from judgebook.errors import JudgebookError
 from judgebook.model import comparisons, designs, ratings
 from judgebook.model.comparisons import Comparisons
 from judgebook.model.contrasts import Levels
-from judgebook.model.fit import PEOPLE, Fit
-from judgebook.model.judgements import Judgements, coded, crossed
+from judgebook.model.fit import PEOPLE, Fit, Judgements, coded, crossed
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame

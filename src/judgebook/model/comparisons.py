@@ -31,10 +31,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import logsumexp
 
 from judgebook.model.contrasts import Levels, of_pairs
-from judgebook.model.fit import ANSWER, PEOPLE, RESIDUAL, TASTE, Fit
-from judgebook.model.judgements import confounded, crossed
-from judgebook.statistics.paired_laplace import Integrated, PairedLaplace, Part, dense_size
-from judgebook.statistics.paired_large import solve_large
+from judgebook.model.fit import ANSWER, PEOPLE, RESIDUAL, TASTE, Fit, confounded, crossed
+from judgebook.statistics.paired_laplace import Integrated, PairedLaplace, Part, dense_size, solve_large
 
 #: least and largest variance that is tried; the least stands for 0
 _VARIANCES = (1e-6, 50.0)

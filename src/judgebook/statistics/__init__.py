@@ -54,11 +54,7 @@ Regression
     Fitness                    how well subsets of predictors fit
     all_r2                     R² of every subset
     best_of_each_size          the best subsets
-    backward_elimination       with a beam
     best_subset_losses         held-out losses of the best subsets
-
-Long work
-    run_tasks                  independent tasks, here or by an executor, with progress
 
 Modules are imported when one of their names is first used. Examples in docstrings run where `numpy` is `np` and these
 names are imported.
@@ -89,10 +85,17 @@ if TYPE_CHECKING:
         spearman_interval,
         weighted_correlations,
     )
-    from judgebook.statistics.intervals import Interval, Replicates, Sampling, exact_binomial, generator, jackknife_t
+    from judgebook.statistics.intervals import (
+        Interval,
+        Replicates,
+        Sampling,
+        confidence_sequence,
+        exact_binomial,
+        generator,
+        jackknife_t,
+    )
     from judgebook.statistics.logit import FirthFit, LogitFit, fit_firth, fit_logit
     from judgebook.statistics.multiplicity import adjust_p_values, simultaneous_t
-    from judgebook.statistics.parallel import run_tasks
     from judgebook.statistics.permutation import Permutation, permutation_test, sign_flip_test
     from judgebook.statistics.reml import LinearMixedFit, fit_linear_mixed
     from judgebook.statistics.resampling import (
@@ -103,9 +106,7 @@ if TYPE_CHECKING:
         replicate_two_way,
         replicate_weights,
     )
-    from judgebook.statistics.sequences import confidence_sequence
-    from judgebook.statistics.subset_stability import best_subset_losses
-    from judgebook.statistics.subsets import Fitness, all_r2, backward_elimination, best_of_each_size
+    from judgebook.statistics.subsets import Fitness, all_r2, best_of_each_size, best_subset_losses
 
 #: where the public names are
 _MODULES = {
@@ -117,19 +118,24 @@ _MODULES = {
         *("clustered_se", "correlate", "fisher_interval", "influence", "kendall", "pearson_interval"),
         *("rounded", "spearman_interval", "weighted_correlations"),
     ],
-    "intervals": ["Interval", "Replicates", "Sampling", "exact_binomial", "generator", "jackknife_t"],
+    "intervals": [
+        "Interval",
+        "Replicates",
+        "Sampling",
+        "confidence_sequence",
+        "exact_binomial",
+        "generator",
+        "jackknife_t",
+    ],
     "logit": ["FirthFit", "LogitFit", "fit_firth", "fit_logit"],
     "multiplicity": ["adjust_p_values", "simultaneous_t"],
-    "parallel": ["run_tasks"],
     "permutation": ["Permutation", "permutation_test", "sign_flip_test"],
     "reml": ["LinearMixedFit", "fit_linear_mixed"],
     "resampling": [
         *("bootstrap_sums", "bootstrap_weights", "ratio_interval"),
         *("replicate_sums", "replicate_two_way", "replicate_weights"),
     ],
-    "sequences": ["confidence_sequence"],
-    "subset_stability": ["best_subset_losses"],
-    "subsets": ["Fitness", "all_r2", "backward_elimination", "best_of_each_size"],
+    "subsets": ["Fitness", "all_r2", "best_of_each_size", "best_subset_losses"],
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}
 
@@ -145,7 +151,6 @@ __all__ = [
     "Sampling",
     "adjust_p_values",
     "all_r2",
-    "backward_elimination",
     "best_of_each_size",
     "best_subset_losses",
     "bootstrap_sums",
@@ -174,7 +179,6 @@ __all__ = [
     "replicate_two_way",
     "replicate_weights",
     "rounded",
-    "run_tasks",
     "sign_flip_test",
     "simultaneous_t",
     "spearman_interval",

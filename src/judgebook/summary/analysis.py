@@ -18,7 +18,7 @@ import pandas as pd
 from judgebook.annotations.features import undirected
 from judgebook.annotations.population import FEW
 from judgebook.model.fit import PEOPLE
-from judgebook.questions.agreement import population as agreement
+from judgebook.questions.agreement import items as agreement
 from judgebook.questions.groups import analysis as groups
 from judgebook.questions.groups.analysis import BOTH, DIFFERS
 from judgebook.questions.performance import leading

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from judgebook.display.names import DisplayNames
-from judgebook.questions.agreement.population import SAMPLE
+from judgebook.questions.agreement.items import SAMPLE
 from judgebook.questions.performance.leading import PART
 from judgebook.study.results import ResultRows, where
 from judgebook.study.schema import ALL_RUNS

@@ -9,7 +9,7 @@ from compendium.published import numbers as published
 from judgebook.annotations import summary
 from judgebook.questions.agreement.analysis import plain_alphas
 from judgebook.questions.agreement.coefficients import kappas
-from judgebook.questions.collection.answers import of_systems
+from judgebook.questions.collection.analysis import of_systems
 from judgebook.questions.judges.alternative_annotator import winning_rates
 from judgebook.questions.performance.rates import clustered
 from judgebook.sources import build, places

@@ -14,7 +14,7 @@ from compendium.simulation.model import measures
 from compendium.simulation.people import draw_chats, judge
 from compendium.simulation.truth import truth
 from judgebook.annotations import dialogue_values as values
-from judgebook.questions.validity import importance as validity
+from judgebook.questions.validity import analysis as validity
 from judgebook.study.sections.data import Simulate
 
 SPEC = Simulate()

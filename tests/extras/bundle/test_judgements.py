@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgebook.extras.bundle import contents, judgements, licences
+from judgebook.extras.bundle import contents, judgements
 from judgebook.extras.bundle.finished import BundleError, Finished
 from judgebook.questions.metrics import text_metrics
 from judgebook.sources.ids import pseudonyms
@@ -80,7 +80,7 @@ def finished(tmp_path):
     ],
 )
 def test_a_licence_is_the_one_that_the_yaml_names(text, name):
-    licence = licences.read(text)
+    licence = judgements.read(text)
     assert (licence and licence.name) == name
     assert licence is None or licence.url.startswith("https://")
 

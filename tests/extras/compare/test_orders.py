@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgebook.extras.compare.repeated import changes, counts, gaps
+from judgebook.extras.compare.analysis import changes, counts, gaps
 
 
 def jackknife(values):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from judgebook.extras.compare.repeated import cv_star, factor, folded, of_two, relative_difference
+from judgebook.extras.compare.analysis import cv_star, factor, folded, of_two, relative_difference
 from judgebook.statistics.intervals import jackknife_t
 
 #: Table 4: scores of repetitions of one system, and CV* (three decimals from the authors' repository, asbelz/coeff-var)

@@ -7,7 +7,7 @@ import pytest
 from judgebook.extras.gate import anytime
 from judgebook.extras.gate.anytime import in_sequence, why_not
 from judgebook.pipeline.cli import main
-from judgebook.statistics.sequences import confidence_sequence
+from judgebook.statistics.intervals import confidence_sequence
 from judgebook.study.schema import ANNOTATIONS, conform
 
 SECONDS = 60

@@ -9,7 +9,7 @@ import pytest
 from fixtures.made_annotations import annotation_rows as frame
 
 from judgebook.questions.agreement import analysis as agreement
-from judgebook.questions.agreement import population
+from judgebook.questions.agreement import items
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import LABEL_SETS
 
@@ -173,7 +173,7 @@ def turns_in_sessions(seed=4):
 def test_the_primary_interval_resamples_what_the_study_says(unit, resampled, clusters):
     marks = turns_in_sessions()
     found = agreement.alpha_table(marks, LABELS, first=None, unit=unit, sampling=QUICK)
-    (row,) = population.primary(found).to_dict("records")
+    (row,) = items.primary(found).to_dict("records")
     assert (row["resample"], row["resample_unit"], row["n_clusters"]) == (resampled, resampled, clusters)
     assert pick(found, "positive_agreement")["resample_unit"] == resampled
 
@@ -181,8 +181,8 @@ def test_the_primary_interval_resamples_what_the_study_says(unit, resampled, clu
 def test_turns_are_primary_only_where_the_study_says_so_and_then_mislead():
     marks = turns_in_sessions()
     found = agreement.alpha_table(marks, LABELS, first=None, unit="turn", sampling=QUICK)
-    (row,) = population.primary(found).to_dict("records")
+    (row,) = items.primary(found).to_dict("records")
     assert (row["resample"], row["n_clusters"]) == ("turn", 480)
-    assert population.misleading(marks, "turn") == ["behavior"]
-    assert population.misleading(marks, "session") == population.misleading(marks, None) == []
-    assert population.misleading(marks[marks["turn"] == 3], "turn") == []
+    assert items.misleading(marks, "turn") == ["behavior"]
+    assert items.misleading(marks, "session") == items.misleading(marks, None) == []
+    assert items.misleading(marks[marks["turn"] == 3], "turn") == []

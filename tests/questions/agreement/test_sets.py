@@ -7,7 +7,7 @@ from nltk.metrics import masi_distance
 from nltk.metrics.agreement import AnnotationTask
 
 from judgebook.questions.agreement.analysis import alpha_table
-from judgebook.questions.collection.answers import answers
+from judgebook.questions.collection.analysis import answers
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
 from judgebook.study.params import ParamsError

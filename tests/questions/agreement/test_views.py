@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from fixtures.made_annotations import annotation_rows
 
-from judgebook.questions.agreement import analysis, population
+from judgebook.questions.agreement import analysis, items
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import LABEL_SETS
 
@@ -41,7 +41,7 @@ def analysed(frame, **options):
 )
 def test_each_alpha_has_one_primary_interval_and_says_of_whom_it_speaks(frame, whom, resample):
     results = analysed(frame)
-    (row,) = population.primary(results).to_dict("records")
+    (row,) = items.primary(results).to_dict("records")
     assert (row["population"], row["resample"]) == (whom, resample)
     assert row["unit"] == resample.removesuffix(" and annotator")
     assert pd.notna(row["ci_low"])

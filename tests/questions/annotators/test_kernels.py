@@ -10,7 +10,7 @@ from fixtures.made_annotations import codes, crossed
 from fixtures.planted_annotators import planted
 from scipy.stats import norm
 
-from judgebook.questions.annotators import consensus, indicators, outliers
+from judgebook.questions.annotators import analysis, indicators
 from judgebook.statistics import reml
 from judgebook.study.labels import Label
 
@@ -23,14 +23,14 @@ ROSNER = [
 
 
 def test_rosners_data_have_three_outliers():
-    p = outliers.esd(np.array(ROSNER))
+    p = indicators.esd(np.array(ROSNER))
     assert sorted(np.array(ROSNER)[p < 0.05]) == [5.34, 5.42, 6.01]
 
 
 def test_limits_are_those_of_the_table():
     # NIST: of 54 values the first limits at 5% are 3.158, 3.151, 3.143
     for n, limit in ((54, 3.158), (53, 3.151), (52, 3.143)):
-        assert outliers._p_value(limit, n, two_sided=True) == pytest.approx(0.05, rel=0.01)
+        assert indicators._p_value(limit, n, two_sided=True) == pytest.approx(0.05, rel=0.01)
 
 
 @pytest.mark.verify
@@ -38,26 +38,26 @@ def test_false_alarms_of_normal_values():
     rng, runs = np.random.default_rng(4), 8000
     for n, side in ((5, "both"), (8, "both"), (12, "high"), (20, "both"), (30, "low"), (60, "both")):
         samples = rng.normal(3, 2, (runs, n))
-        least = outliers._steps(samples, side)[0].min(axis=1)
-        p = outliers._calibrated(least, n, side) if n < outliers.ROSNER_FROM else least
-        assert p[:20] == pytest.approx([np.nanmin(outliers.esd(row, side)) for row in samples[:20]])
+        least = indicators._steps(samples, side)[0].min(axis=1)
+        p = indicators._calibrated(least, n, side) if n < indicators.ROSNER_FROM else least
+        assert p[:20] == pytest.approx([np.nanmin(indicators.esd(row, side)) for row in samples[:20]])
         for level in (0.05, 0.01):
             assert abs((p < level).mean() - level) < 4 * np.sqrt(level * (1 - level) / runs)
 
 
 def test_two_outliers_of_a_small_group_do_not_hide_each_other():
     values = np.r_[np.random.default_rng(2).normal(0, 1, 12), 8.0, 8.5]
-    p = outliers.esd(values)
+    p = indicators.esd(values)
     assert (p < 0.01).nonzero()[0].tolist() == [12, 13]
-    assert np.isnan(outliers.esd(np.r_[np.nan, values])[0])
+    assert np.isnan(indicators.esd(np.r_[np.nan, values])[0])
 
 
 def test_outliers_of_one_side_and_none():
     values = np.r_[np.linspace(-1, 1, 20), -9.0]
-    assert outliers.esd(values, "low")[-1] < 0.001
-    assert outliers.esd(values, "high")[-1] == 1
-    assert np.isnan(outliers.esd(np.ones(9))).all()
-    assert np.isnan(outliers.esd(np.arange(4.0))).all()
+    assert indicators.esd(values, "low")[-1] < 0.001
+    assert indicators.esd(values, "high")[-1] == 1
+    assert np.isnan(indicators.esd(np.ones(9))).all()
+    assert np.isnan(indicators.esd(np.arange(4.0))).all()
 
 
 @pytest.fixture(scope="module")
@@ -175,11 +175,11 @@ def test_consensus_is_that_of_crowd_kit(votes):
 
         frame = pd.DataFrame({"task": item, "worker": who, "label": answer})
         theirs = DawidSkene(n_iter=30, tol=-np.inf).fit(frame)
-    steps = {n: consensus.dawid_skene(item, who, answer, precision=0, most=n) for n in (30, 31)}
+    steps = {n: analysis.dawid_skene(item, who, answer, precision=0, most=n) for n in (30, 31)}
     np.testing.assert_allclose(steps[30].labels, theirs.probas_.sort_index()[[0, 1, 2]], atol=1e-6)
     errors = np.stack([theirs.errors_.loc[a].reindex([0, 1, 2]).fillna(0)[[0, 1, 2]].to_numpy().T for a in range(10)])
     np.testing.assert_allclose(steps[31].errors, errors, atol=1e-6)
-    ours = consensus.dawid_skene(item, who, answer)
+    ours = analysis.dawid_skene(item, who, answer)
     assert ours.converged
     assert np.mean(ours.labels.argmax(axis=1) == truth) > 0.8
     right = ours.errors.diagonal(axis1=1, axis2=2).mean(axis=1)
@@ -196,13 +196,13 @@ def test_rates_by_consensus(votes):
     item, who, answer, _ = votes
     rows = marks(item, who, answer == 0)
     label = Label("x", "behavior", "X", (0, 1), level="nominal")
-    found = pd.DataFrame(consensus.consensus(rows, label))
+    found = pd.DataFrame(analysis.consensus(rows, label))
     rates = found[found["statistic"] == "consensus_rate"].set_index(["source", "system"])["estimate"]
     assert rates["mean", "odd"] == pytest.approx(rows.loc[rows["system"] == "odd", "score"].mean())
     assert set(rates.index.get_level_values(0)) == {"mean", "dawid_skene"}
-    few = pd.DataFrame(consensus.consensus(rows.head(60), label))
+    few = pd.DataFrame(analysis.consensus(rows.head(60), label))
     assert few["note"].tolist() == ["20 items judged more than once (at least 100 needed)"]
-    two = pd.DataFrame(consensus.consensus(rows.groupby("dialogue").head(2), label))
+    two = pd.DataFrame(analysis.consensus(rows.groupby("dialogue").head(2), label))
     assert two["note"].tolist() == ["2.0 annotations per item (at least 3 needed)"]
 
 

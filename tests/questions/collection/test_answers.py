@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgebook.questions.collection.answers import answers, of_systems
+from judgebook.questions.collection.analysis import answers, of_systems
 from judgebook.sources import build, places
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params

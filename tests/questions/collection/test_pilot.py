@@ -14,7 +14,7 @@ from helpers import items
 from judgebook.display.names import display_names
 from judgebook.display.views import Plot, Table
 from judgebook.questions.collection import analysis, pilot
-from judgebook.questions.performance import rate_intervals
+from judgebook.questions.performance import rates
 from judgebook.sources import build
 from judgebook.statistics.intervals import Sampling, jackknife_t
 from judgebook.study import params
@@ -153,7 +153,7 @@ class TestAsPublished:
     def test_shares_have_intervals_of_wilson(self, cells):
         for passed in ([True, True, False], [True], [False] * 4):
             row = cells.share(pd.Series(passed))
-            expected = rate_intervals.wilson(sum(passed), len(passed))
+            expected = rates.wilson(sum(passed), len(passed))
             assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected, abs=1e-9)
             assert (row["estimate"], row["n"]) == (np.mean(passed), len(passed))
 
@@ -192,7 +192,7 @@ def test_cells_of_the_simulated_study_are_kernels(demo):
         assert len(both) == len(cells.saved[statistic]) > 5
         np.testing.assert_allclose(both["estimate"], both["estimate_kernel"], atol=1e-9)
     rates = cells.saved["screening_pass_rate"]
-    ends = [rate_intervals.wilson(round(n * p), n) for n, p in zip(rates["n"], rates["estimate"], strict=True)]
+    ends = [rates.wilson(round(n * p), n) for n, p in zip(rates["n"], rates["estimate"], strict=True)]
     np.testing.assert_allclose(rates[["ci_low", "ci_high"]], ends, atol=1e-9)
     assert set(cells.saved["alpha"]["ci_kind"]) == {"bca"}
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from judgebook.questions.collection import quiz
+from judgebook.questions.collection import pilot
 from judgebook.questions.collection.question import Quiz
 from judgebook.study.results import collect
 
@@ -34,7 +34,7 @@ def judged():
 
 
 def test_tries_by_hand():
-    found = quiz.quiz_tries(judged(), RULE).sort_values(["annotator", "place"])
+    found = pilot.quiz_tries(judged(), RULE).sort_values(["annotator", "place"])
     assert found[["annotator", "place", "right"]].to_numpy().tolist() == [
         ["a", 1, True],
         *(["b", 1, False], ["b", 2, True]),
@@ -44,7 +44,7 @@ def test_tries_by_hand():
 
 
 def test_who_passes_by_hand():
-    results = collect(quiz.quiz_pass_rates(judged(), RULE))
+    results = collect(pilot.quiz_pass_rates(judged(), RULE))
     rates = results["quiz_pass_rate"].set_index("tries")
     assert rates["estimate"].to_dict() == {"first": 0.25, "any": 0.5}
     interval = proportion_confint(2, 4, method="wilson")

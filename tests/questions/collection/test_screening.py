@@ -5,7 +5,7 @@ import pytest
 
 from judgebook.questions.collection import pilot
 from judgebook.questions.collection.question import Pilot
-from judgebook.questions.performance import rate_intervals
+from judgebook.questions.performance import rates
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.results import collect
 
@@ -71,5 +71,5 @@ def test_many_people_are_resampled():
     row = found.select("screening_pass_rate", task="all").iloc[0]
     assert (row["ci_kind"], row["estimate"], row["n"]) == ("bca", pytest.approx(2 / 3), 180)
     # both tasks of a person stand and fall together: as wide as 90 people, not 180 trials
-    low, high = rate_intervals.wilson(60, 90)
+    low, high = rates.wilson(60, 90)
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), abs=0.02)

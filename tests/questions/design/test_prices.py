@@ -8,7 +8,7 @@ from questions.design.test_checks import checked, crossed, voter
 from scipy.stats import t as student
 from scipy.stats import ttest_ind
 
-from judgebook.questions.performance import davidson
+from judgebook.questions.performance import analysis
 from judgebook.sources.sampling import UNUSED
 from judgebook.statistics import clusters
 
@@ -31,7 +31,7 @@ def test_without_a_dominant_voter_strengths_are_those_that_davidson_fits():
     marks = marks[marks["score"] != 0]
     facts = finding("dominant_voter", (marks, talk_)).facts
     one, other = facts["system"], facts["system_b"]
-    every, rest = davidson.point(marks), davidson.point(marks[marks["annotator"] != facts["annotator"]])
+    every, rest = analysis.point(marks), analysis.point(marks[marks["annotator"] != facts["annotator"]])
     assert facts["was"] == pytest.approx(every[one] - every[other], rel=0.03)
     assert facts["now"] == pytest.approx(rest[one] - rest[other], rel=0.03)
     assert facts["share"] == pytest.approx((marks["annotator"] == facts["annotator"]).mean())

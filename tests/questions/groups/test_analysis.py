@@ -6,7 +6,7 @@ import pytest
 from fixtures.made_annotations import comparisons, judged_twice, numbered, study
 
 from judgebook.questions.agreement import analysis as agreement
-from judgebook.questions.groups import analysis, joint_resampling
+from judgebook.questions.groups import analysis
 from judgebook.questions.groups.analysis import alpha_between, alpha_within, comparable, counted, group_counts
 from judgebook.questions.groups.question import GroupEffects
 from judgebook.statistics.intervals import Sampling
@@ -67,7 +67,7 @@ def test_of_very_many_pairs_of_systems_there_are_means_only(three, results, monk
     assert set(results) - set(found) == {"effect_size", "effect_difference", "conclusion_count"}
     for statistic in ("mean_absolute_effect", "group_difference", "group_difference_debiased", "equivalence_margin"):
         assert found[statistic].equals(results[statistic])
-    monkeypatch.setattr(joint_resampling, "MOST_UNITS", 20)
+    monkeypatch.setattr(analysis, "MOST_UNITS", 20)
     rows = analysis.analyse(three, [QUALITY], OPTIONS, **RUN)["group_difference"]
     whole = results["group_difference"]
     assert rows["estimate"].to_numpy() == pytest.approx(whole["estimate"].to_numpy())

@@ -7,8 +7,8 @@ import pytest
 from fixtures.made_annotations import comparisons, monte_carlo, ratings, study
 from scipy import stats
 
+from judgebook.questions.groups import analysis as groups
 from judgebook.questions.groups import effects
-from judgebook.questions.groups import joint_resampling as groups
 from judgebook.questions.groups.analysis import conclusions
 from judgebook.statistics.clusters import jackknife_covariance
 from judgebook.statistics.intervals import Sampling

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from fixtures.made_annotations import monte_carlo, study
 
-from judgebook.questions.groups import effects, joint_resampling
+from judgebook.questions.groups import analysis, effects
 from judgebook.questions.groups.claims import _Noise, _Side, robustness
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.results import collect
@@ -45,7 +45,7 @@ def test_measures_by_hand():
 def test_difference_is_the_root_of_the_mean_of_what_each_label_has():
     frame = two_methods(np.random.default_rng(1), (0.5, 1.5), ("quality", "fun"))
     mine = found(frame)["robustness"].query("of == 'difference' and resample == 'session'").set_index("method")
-    each = collect(effects.for_each_label(partial(joint_resampling.resampled, sampling=Sampling(50, 0.95, 1)), frame))
+    each = collect(effects.for_each_label(partial(analysis.resampled, sampling=Sampling(50, 0.95, 1)), frame))
     each = each.select("group_difference_debiased", scale="square").groupby("method")["estimate"].mean()
     for method, square in each.items():
         assert mine.loc[method, "estimate"] == pytest.approx(np.sqrt(square))

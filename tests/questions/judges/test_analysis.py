@@ -9,8 +9,8 @@ from fixtures.made_judges import judged
 from judgebook.questions.agreement.analysis import alpha_table
 from judgebook.questions.judges import analysis
 from judgebook.questions.judges.agreement import judge_alpha
+from judgebook.questions.judges.analysis import conclusions
 from judgebook.questions.judges.items import judged_items
-from judgebook.questions.judges.replacement import conclusions
 from judgebook.sources.build import build
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params

@@ -10,8 +10,8 @@ from fixtures.made_annotations import monte_carlo
 
 from judgebook.questions.judges import analysis
 from judgebook.questions.judges import prediction_powered as room
+from judgebook.questions.judges.analysis import decisions
 from judgebook.questions.judges.prediction_powered import ASSISTED, HUMAN, Sums, estimate
-from judgebook.questions.judges.replacement import decisions
 from judgebook.statistics.clusters import clustered_covariance
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label

@@ -7,8 +7,8 @@ import pytest
 from fixtures.made_judges import votes
 from scipy import stats
 
-from judgebook.questions.judges import analysis, choices, replacement
-from judgebook.questions.performance.davidson import bradley_terry
+from judgebook.questions.judges import analysis, choices
+from judgebook.questions.performance.analysis import bradley_terry
 from judgebook.sources import build
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params
@@ -121,7 +121,7 @@ def test_printed_numbers_of_llmfao():
         "ReMM SLERP L2 13B": 0.02715,
         "LLaMA-2-Chat (70B)": 0.026384,
     } | {"GPT 4": pytest.approx(0.041215, abs=4e-6)}
-    rho = collect(row for pairs in choices.judged_pairs(votes, study.label_list()) for row in replacement.orders(pairs))
+    rho = collect(row for pairs in choices.judged_pairs(votes, study.label_list()) for row in analysis.orders(pairs))
     rho = rho.select("judge_rank_correlation", coefficient="spearman_bradley_terry").set_index("metric")["estimate"]
     assert rho["gpt4"] == pytest.approx(0.731, abs=5e-4)
     people, gpt3 = (bradley_terry(votes[votes["group"] == group]) for group in ("crowd", "gpt3"))

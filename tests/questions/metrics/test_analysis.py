@@ -6,7 +6,7 @@ import pytest
 from fixtures.made_annotations import metric_study
 
 from judgebook.display.names import DisplayNames
-from judgebook.questions.metrics import analysis, findings, items
+from judgebook.questions.metrics import analysis, items, views
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
 
@@ -31,7 +31,7 @@ def analysed():
 def test_leaderboards_have_the_largest_first_and_what_it_exceeds_the_others_by(analysed):
     found = analysed[-1]
     assert list(analysis.set_titles(found, NAMES.titles).values()) == ["Main", "Other"]
-    (main, other) = findings.leaderboard(found, NAMES)
+    (main, other) = views.leaderboard(found, NAMES)
     assert (main.frame["Metric"].tolist(), other.frame["Metric"].tolist()) == (["Good", "Weak"], ["Weak", "Good"])
     r = analysis.overall(found.part(corpus="main")).set_index("metric")["estimate"]
     assert main.frame["Difference"].tolist()[1] == pytest.approx(r["m"] - r["n"])

@@ -9,13 +9,14 @@ from fixtures.notebook_cells import as_published
 from matplotlib import pyplot
 from statsmodels.stats import inter_rater
 
+from compendium.papers import moderation
 from compendium.papers import moderation as printed
 from compendium.published import numbers as published
 from compendium.simulation import moderation as simulated
 from judgebook.display.names import DisplayNames
 from judgebook.questions.agreement import coefficients
-from judgebook.questions.moderation import analysis, categories
-from judgebook.questions.performance.rate_intervals import wilson
+from judgebook.questions.moderation import analysis
+from judgebook.questions.performance.rates import wilson
 from judgebook.statistics.intervals import Sampling
 from judgebook.statistics.permutation import sign_flip_test
 from judgebook.study.results import collect
@@ -137,7 +138,7 @@ class TestBounds:
             table = np.array(filling, dtype=float)
             with np.errstate(invalid="ignore", divide="ignore"):
                 seen.append(float(inter_rater.fleiss_kappa(table)))
-        low, high = categories.kappa_bounds(counts, m)
+        low, high = moderation.kappa_bounds(counts, m)
         finite = [k for k in seen if np.isfinite(k)]
         assert low <= min(finite) + 1e-9
         assert high >= max(finite) - 1e-6
@@ -146,7 +147,7 @@ class TestBounds:
     def test_no_counts_are_refused(self):
         counts = np.zeros((3, 8))
         with pytest.raises(ValueError, match="at least one item"):
-            categories.kappa_bounds(counts, 7)
+            moderation.kappa_bounds(counts, 7)
 
 
 def compared(rows):

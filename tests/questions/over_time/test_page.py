@@ -4,7 +4,7 @@ import numpy as np
 from questions.over_time.test_changes import world
 
 from judgebook.display.names import DisplayNames
-from judgebook.questions.over_time import analysis, findings
+from judgebook.questions.over_time import analysis, views
 from judgebook.questions.over_time.question import OverTime
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.labels import Label
@@ -33,7 +33,7 @@ def analysed(frame, label=LABEL, **columns):
 
 
 def said(results):
-    return [prose.text for prose in findings.findings(results, NAMES, 0.05)]
+    return [prose.text for prose in views.findings(results, NAMES, 0.05)]
 
 
 def test_of_unknown_annotators_no_change_is_claimed():

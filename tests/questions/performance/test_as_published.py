@@ -13,7 +13,7 @@ from judgebook.annotations.scores import numbered
 from judgebook.annotations.summary import evaluated
 from judgebook.display.names import display_names
 from judgebook.display.views import Plot, Prose, Table
-from judgebook.questions.performance import analysis, rate_intervals
+from judgebook.questions.performance import analysis, rates
 from judgebook.sources import build
 from judgebook.statistics import Sampling
 from judgebook.study import params
@@ -56,7 +56,7 @@ def same_as_the_kernel(judged, left):
     for _, part in scores.groupby(codes):
         x, row = part["score"].to_numpy(float), found.loc[tuple(part[KEY].fillna({"outcome": ""}).iloc[0])]
         mean = row.name[KEY.index("statistic")] == "mean"
-        low, high = t_interval(x) if mean else rate_intervals.wilson(int(x.sum()), len(x))
+        low, high = t_interval(x) if mean else rates.wilson(int(x.sum()), len(x))
         np.testing.assert_allclose([row["estimate"], row["ci_low"], row["ci_high"]], [x.mean(), low, high], atol=1e-9)
         assert row["n"] == len(x)
 

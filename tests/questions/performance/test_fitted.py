@@ -12,8 +12,7 @@ from judgebook.annotations import population
 from judgebook.model.comparisons import outcomes
 from judgebook.model.contrasts import Levels
 from judgebook.model.designs import POWER
-from judgebook.model.fit import ANNOTATOR, RESIDUAL, TASTE, Fit
-from judgebook.model.judgements import confounded
+from judgebook.model.fit import ANNOTATOR, RESIDUAL, TASTE, Fit, confounded
 from judgebook.questions.performance import analysis, leading
 from judgebook.questions.performance.fitted import MOST, fitted, of_fit, standardised
 from judgebook.study.labels import Label

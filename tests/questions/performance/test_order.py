@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from fixtures.made_annotations import SYSTEMS, comparisons, numbered
 
-from judgebook.questions.performance import arrangement, davidson, fitted
+from judgebook.questions.performance import analysis, arrangement, fitted
 from judgebook.questions.performance.fitted import standardised
 from judgebook.study.labels import Label
 
@@ -74,6 +74,6 @@ def test_compared_systems_by_their_strengths():
     votes = [("a", "b", 1)] * 3 + [("b", "a", 1)] + [("b", "c", 1)] * 3 + [("c", "b", 1), ("c", "a", 1)]
     votes += [("d", "a", 1)] * 2 + [("a", "d", 1)]
     frame = comparisons(votes, annotator_kind="human", context=None)
-    strengths = davidson.point(frame).sort_values(ascending=False)
+    strengths = analysis.point(frame).sort_values(ascending=False)
     assert arrangement.by_score(study(), frame) == strengths.index.tolist()
     assert strengths.index[0] == "d"

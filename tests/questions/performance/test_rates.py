@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from judgebook.annotations import scores
-from judgebook.questions.performance import rate_intervals, rates
+from judgebook.questions.performance import rates
 from judgebook.statistics.clusters import clustered_variances
 from judgebook.statistics.intervals import Sampling, generator
 
@@ -24,9 +24,9 @@ def turns(marks, **columns):
 
 
 def test_wilson_is_that_of_r_and_scipy():
-    assert rate_intervals.wilson(37, 120) == pytest.approx((R["wilson_low"], R["wilson_high"]))
+    assert rates.wilson(37, 120) == pytest.approx((R["wilson_low"], R["wilson_high"]))
     successes, n = np.array([0, 3, 17, 40, 250]), np.array([5, 40, 17, 41, 400])
-    ends = np.column_stack(rate_intervals.wilson_of(successes / n, n, 0.9))
+    ends = np.column_stack(rates.wilson_of(successes / n, n, 0.9))
     theirs = [stats.binomtest(int(x), int(m)).proportion_ci(0.9, "wilson") for x, m in zip(successes, n, strict=True)]
     np.testing.assert_allclose(ends, theirs, rtol=1e-12, atol=1e-15)
     assert (ends[0, 0], ends[2, 1]) == (0, 1)
@@ -35,13 +35,13 @@ def test_wilson_is_that_of_r_and_scipy():
 def test_what_has_no_interval_has_a_reason():
     for x, n in ((-1, 5), (6, 5), (0, 0)):
         with pytest.raises(ValueError, match="expected 0 <= successes <= n"):
-            rate_intervals.wilson(x, n)
+            rates.wilson(x, n)
     for sizes, why in (([], "nothing to take a share of"), ([5], "all in one dialogue")):
-        row = rate_intervals.clustered_wilson(np.array(sizes, dtype=int), np.zeros(len(sizes)), "dialogue")
+        row = rates.clustered_wilson(np.array(sizes, dtype=int), np.zeros(len(sizes)), "dialogue")
         assert (row["ci_kind"], row["note"]) == ("not_estimable", why)
-    one = np.ones(rate_intervals.FEW_CLUSTERS)
-    assert rate_intervals.few_interval(one, one, one, "dialogue") is None  # enough for a bootstrap
-    assert np.isnan(rate_intervals.design_effect(np.ones(5), np.full(5, 0.1), np.full(5, 0.01)))
+    one = np.ones(rates.FEW_CLUSTERS)
+    assert rates.few_interval(one, one, one, "dialogue") is None  # enough for a bootstrap
+    assert np.isnan(rates.design_effect(np.ones(5), np.full(5, 0.1), np.full(5, 0.01)))
     with pytest.raises(ValueError, match="the column 'session' must be known"):
         rates.clustered(turns([[0, 1]]).assign(session=None), sampling=FEW, unit="session")
 
@@ -73,7 +73,7 @@ def test_design_effect_is_that_of_cluster_robust_least_squares(data):
     codes = np.repeat(np.arange(len(data)), [len(c) for c in data])
     fit = sm.OLS(x, np.ones(len(x))).fit(cov_type="cluster", cov_kwds={"groups": codes})
     simple = x.var(ddof=1) / len(x)
-    assert rate_intervals.design_effect(n, s, q) == pytest.approx(fit.cov_params()[0, 0] / simple, rel=1e-6, abs=1e-9)
+    assert rates.design_effect(n, s, q) == pytest.approx(fit.cov_params()[0, 0] / simple, rel=1e-6, abs=1e-9)
 
 
 def test_design_effects_by_annotator_count_single_annotations():
@@ -144,13 +144,13 @@ def test_a_rare_mark_has_a_bound_instead_of_a_bootstrap():
 @given(st.integers(0, 60))
 def test_bound_without_clustering_is_clopper_and_pearson(marks):
     exact = stats.binomtest(marks, 60).proportion_ci(method="exact")
-    assert rate_intervals.rare_bound(marks, 60, 60, 1.0) == pytest.approx((exact.low, exact.high))
+    assert rates.rare_bound(marks, 60, 60, 1.0) == pytest.approx((exact.low, exact.high))
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 12), (7, 40), (12, 12)])
 def test_share_of_independent_trials_has_wilsons_interval(hits, n):
     ones = np.ones(n, dtype=int)
-    row = rate_intervals.clustered_wilson(np.r_[ones, 0], np.r_[np.arange(n) < hits, 0], "dialogue")
+    row = rates.clustered_wilson(np.r_[ones, 0], np.r_[np.arange(n) < hits, 0], "dialogue")
     wilson = stats.binomtest(hits, n).proportion_ci(method="wilson")
     assert (row["ci_low"], row["ci_high"], row["n_clusters"]) == (*map(pytest.approx, wilson), n)
 
@@ -158,10 +158,10 @@ def test_share_of_independent_trials_has_wilsons_interval(hits, n):
 def test_effective_number_of_trials_by_hand():
     """Korn and Graubard: n over the design effect, times the square of a ratio of quantiles of t; at most n."""
     ratio = (stats.t.ppf(0.975, 399) / stats.t.ppf(0.975, 39)) ** 2
-    assert rate_intervals.effective_trials(30, 400, 40, 2.5) == pytest.approx(400 / 2.5 * ratio)
-    assert rate_intervals.effective_trials(30, 400, 40, 0.5) == pytest.approx(400 * ratio)
-    assert rate_intervals.effective_trials(30, 400, 400, 1.0) == 400
-    assert [rate_intervals.effective_trials(x, 400, 40, 2.5) for x in (0, 400)] == [40, 40]
+    assert rates.effective_trials(30, 400, 40, 2.5) == pytest.approx(400 / 2.5 * ratio)
+    assert rates.effective_trials(30, 400, 40, 0.5) == pytest.approx(400 * ratio)
+    assert rates.effective_trials(30, 400, 400, 1.0) == 400
+    assert [rates.effective_trials(x, 400, 40, 2.5) for x in (0, 400)] == [40, 40]
 
 
 @pytest.mark.parametrize(("c", "rate", "icc"), [(15, 0.5, 0.4), (30, 0.97, 0.1), (80, 0.99, 0.4)])
@@ -171,7 +171,7 @@ def test_share_of_clustered_trials_is_covered(c, rate, icc):
     for _ in range(n):
         p = rng.beta(rate * (1 / icc - 1), (1 - rate) * (1 / icc - 1), c)
         size = 1 + rng.poisson(4, c)
-        row = rate_intervals.clustered_wilson(size, rng.binomial(size, p), "dialogue")
+        row = rates.clustered_wilson(size, rng.binomial(size, p), "dialogue")
         covered.append(row["ci_low"] <= rate <= row["ci_high"])
     assert np.mean(covered) > 0.95 - monte_carlo(0.95, n)
 
@@ -206,7 +206,7 @@ class TestFewClusters:
         groups = np.repeat(range(4), sizes)
         x = rng.normal(size=4)[groups] + rng.normal(size=16)
         n, s, q = (np.bincount(groups, w) for w in (np.ones(16), x, x**2))
-        found = rate_intervals.few_interval(n, s, q, "dialogue", 0.9)
+        found = rates.few_interval(n, s, q, "dialogue", 0.9)
         fit = sm.OLS(x, np.ones(16)).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
         assert [found["ci_low"], found["ci_high"]] == pytest.approx(fit.conf_int(0.1)[0].tolist())
 

@@ -8,7 +8,7 @@ from fixtures.made_annotations import comparisons
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from judgebook.questions.performance import davidson
+from judgebook.questions.performance import analysis
 
 
 def counted(wins, ties):
@@ -16,16 +16,16 @@ def counted(wins, ties):
     (i, j), (k, l) = np.nonzero(wins), np.nonzero(np.triu(ties))
     score = np.r_[np.ones(len(i)), np.zeros(len(k))]
     frame = pd.DataFrame({"system": np.r_[i, k].astype(str), "system_b": np.r_[j, l].astype(str), "score": score})
-    return davidson.point(frame, np.r_[wins[i, j], ties[k, l]]).to_numpy()
+    return analysis.point(frame, np.r_[wins[i, j], ties[k, l]]).to_numpy()
 
 
 def test_systems_that_did_alike_are_tied_in_nine_digits():
     """In a ring each system beats the next as often."""
     votes = [(a, b, x) for a, b in ("ab", "bc", "cd", "da") for x in (1, 1, 1, -1, 0)]
     votes += [("e", "a", 1), ("c", "e", 1), ("e", "b", 1), ("d", "e", 1)]
-    found = davidson.point(comparisons(votes))
+    found = analysis.point(comparisons(votes))
     assert found["a"] + found["b"] == pytest.approx(-found["c"] - found["d"], abs=1e-12)
-    assert davidson.point(comparisons(votes[:20])).abs().max() < 1e-12
+    assert analysis.point(comparisons(votes[:20])).abs().max() < 1e-12
 
 
 @pytest.mark.parametrize(("won", "lost"), [(1283787.05, 0.158), (3000000.3, 0.5)])
@@ -56,6 +56,6 @@ def test_without_ties_strengths_are_those_of_evalica(numbers):
 def test_printed_scores_add_up_to_1_and_are_of_the_model_of_bradley_and_terry():
     votes = [("a", "b", 1)] * 6 + [("b", "a", 0)] * 2 + [("b", "a", 1)]
     frame = comparisons(votes).assign(method="comparative", label="quality", corpus="c", group="g")
-    rows = list(davidson.printed_scores(frame))
+    rows = list(analysis.printed_scores(frame))
     assert [(r["system"], r["n"], r["level"]) for r in rows] == [("a", 9, "pair"), ("b", 9, "pair")]
     assert [r["estimate"] for r in rows] == pytest.approx([7 / 9, 2 / 9])

@@ -9,7 +9,7 @@ from compendium.published.mapping import MappingEntry
 from judgebook.display.names import DisplayNames
 from judgebook.model.contrasts import Levels
 from judgebook.model.fit import RESIDUAL, Fit
-from judgebook.questions.performance import analysis, leaderboard, leading, tables
+from judgebook.questions.performance import analysis, leaderboard, leading, views
 from judgebook.questions.performance.fitted import of_fit
 from judgebook.study.labels import Label
 from judgebook.study.results import collect
@@ -43,7 +43,7 @@ def test_a_cluster_has_the_systems_that_are_not_told_from_its_first():
     levels = Levels(np.array([3.0, 2.9, 1.0]), 0.04 * np.eye(3), np.full((3, 3), 30.0))
     fit = Fit(tuple("abc"), levels, sizes=np.full(3, 30), **FIT)
     results = collect(of_fit(fit, head, 1, 0.95))
-    (table,) = tables.ranks(results, leaderboard.orders(leading.rankings(results), SHOWN), SHOWN)
+    (table,) = views.ranks(results, leaderboard.orders(leading.rankings(results), SHOWN), SHOWN)
     assert table.frame["Cluster"].tolist() == [1, 1, 2]
 
 

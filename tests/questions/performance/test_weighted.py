@@ -8,7 +8,7 @@ from scipy import stats
 
 from judgebook.annotations import scores
 from judgebook.questions.fragility import differences
-from judgebook.questions.performance import davidson, rates
+from judgebook.questions.performance import analysis, rates
 from judgebook.questions.performance.fitted import standardised
 from judgebook.questions.performance.rates import composition
 from judgebook.statistics.clusters import clustered_variances
@@ -123,7 +123,7 @@ def test_shares_and_strengths_of_comparisons_are_those_of_votes_repeated(rng):
     again = frame.loc[frame.index.repeat(weight)].reset_index(drop=True)
     again = again.assign(dialogue=[f"x{i}" for i in range(len(again))], dialogue_b=[f"y{i}" for i in range(len(again))])
     frame = frame.assign(sampling_weight=weight.astype(float))
-    ours, theirs = davidson.point(frame, frame["sampling_weight"].to_numpy()), davidson.point(again)
+    ours, theirs = analysis.point(frame, frame["sampling_weight"].to_numpy()), analysis.point(again)
     np.testing.assert_allclose(ours, theirs, atol=1e-9)
     shares = [
         collect(rates.clustered(f, sampling=Sampling(20, 0.95, 1), unit="session"))["share"] for f in (frame, again)

@@ -13,7 +13,7 @@ from judgebook.display.names import display_names
 from judgebook.model import designs
 from judgebook.model.designs import Design
 from judgebook.questions.performance import analysis as performance
-from judgebook.questions.planning import analysis, findings, pilot_study, views
+from judgebook.questions.planning import analysis, pilot_study, views
 from judgebook.questions.planning.pilot_study import Prices
 from judgebook.questions.planning.question import Planning
 from judgebook.statistics.intervals import Sampling
@@ -48,7 +48,7 @@ def planned(study, frame, margin=None, **options):
     """Planning input, options, results, names, facts."""
     data, chosen = material_of(study, frame, "ab", margin, **options), Planning(**QUICK | options)
     results, names = analysis.analyse(data, chosen, confidence=0.95, seed=1), display_names(study, frame)
-    return data, chosen, results, names, findings.facts(results, data, names, chosen)
+    return data, chosen, results, names, views.facts(results, data, names, chosen)
 
 
 def said(data, chosen, results, names, _=None):
@@ -56,7 +56,7 @@ def said(data, chosen, results, names, _=None):
     made = [views.boundaries(results), views.designs(results, names, currency="EUR")]
     made += [*views.maps(results, names, currency="EUR")]
     assert all(len(m.caption) > 20 for m in made)
-    return " ".join(str(p.text) for p in findings.findings(results, data, names, chosen, currency="EUR"))
+    return " ".join(str(p.text) for p in views.findings(results, data, names, chosen, currency="EUR"))
 
 
 @pytest.fixture(scope="module")

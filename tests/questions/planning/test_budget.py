@@ -9,7 +9,7 @@ from fixtures import planned_studies
 from fixtures.planned_studies import judged
 
 from judgebook.display.names import display_names
-from judgebook.questions.planning import analysis, findings, next_items, pilot_study
+from judgebook.questions.planning import analysis, next_items, pilot_study, views
 from judgebook.questions.planning.question import Planning
 from judgebook.study import params
 from judgebook.study.schema import ANNOTATIONS, WORK_UNITS, conform
@@ -47,7 +47,7 @@ def planned(study, people, models, costs=(("gpt", 0.001),), **options):
         hourly_rate=12.0, seed=1, models=models, judge_costs=dict(costs), n_resamples=400,
     )  # fmt: skip
     results = analysis.analyse(data, chosen, confidence=0.95, seed=1)
-    said = [p.text for p in findings.findings(results, data, names, chosen, currency="EUR", n_next=9)]
+    said = [p.text for p in views.findings(results, data, names, chosen, currency="EUR", n_next=9)]
     return data, chosen, results, names, said
 
 
@@ -59,7 +59,7 @@ def good(study):
 def test_gains_are_those_of_the_formula(good):
     """By hand from the variances of the fit: all but those of dialogues are each judgement's own."""
     _, _, results, names, _ = good
-    (team,), (pilot_,), (judge,) = findings.teams(results, names), good[0].pilots, good[0].judged
+    (team,), (pilot_,), (judge,) = views.teams(results, names), good[0].pilots, good[0].judged
     v = pilot_.fit.variances
     of_dialogues, of_each = v["item"], v["annotator"] + v["taste"] + v["residual"]  # all systems meet in sessions
 
@@ -84,7 +84,7 @@ def test_gains_are_those_of_the_formula(good):
 )
 def test_where_the_model_is_not_recommended_people_alone_are(study, noise, n, least_gain, helps, words):
     data, _, results, names, said = planned(study, *pilot(noise=noise, n=n), least_gain=least_gain)
-    (team,) = findings.teams(results, names)
+    (team,) = views.teams(results, names)
     assert team["helps"] is helps
     assert words in said[0]
     assert next_items.of_plan([team], data, uniform=0.5, seed=1).empty  # people have judged all

@@ -6,7 +6,7 @@ import pytest
 import statsmodels.formula.api as smf
 from scipy import stats
 
-from judgebook.questions.quality_control import effects, replication
+from judgebook.questions.quality_control import analysis, replication
 from judgebook.questions.quality_control.replication import OVERALL, Tally
 from judgebook.study.results import where
 
@@ -64,8 +64,8 @@ def t():
 
 
 def effects_of(t):
-    quantities = [effects.variants(t, effects.paired(t, FAMILIES)), effects.changes(t)]
-    return pd.DataFrame(effects.over_workers(t, quantities))
+    quantities = [analysis.variants(t, analysis.paired(t, FAMILIES)), analysis.changes(t)]
+    return pd.DataFrame(analysis.over_workers(t, quantities))
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from fixtures.session_study import SYSTEMS, annotate
 
-from judgebook.questions.sensitivity import analysis, findings
+from judgebook.questions.sensitivity import analysis, views
 from judgebook.study.results import Results, collect
 
 
@@ -34,6 +34,6 @@ def test_what_the_fits_decide_is_counted_by_label_without_pairs_that_cannot_be_c
     ]
     fits = collect(rows)
     assert analysis.compared(fits)[["label", "sure"]].to_numpy().tolist() == [["x", True], ["x", False], ["y", True]]
-    assert findings.tally(fits)["others"]
+    assert views.tally(fits)["others"]
     alone = fits["contrast"].assign(resample_unit="dialogue")
-    assert not findings.tally(Results(contrast=alone))["others"]
+    assert not views.tally(Results(contrast=alone))["others"]

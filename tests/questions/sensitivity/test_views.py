@@ -6,7 +6,7 @@ from fixtures.session_study import SYSTEMS
 
 from compendium.papers import sensitivity
 from judgebook.display.names import DisplayNames
-from judgebook.questions.sensitivity import findings, tables
+from judgebook.questions.sensitivity import views
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import collect
 
@@ -33,21 +33,21 @@ DECIDED = [(0.02, 0.08), (-0.1, 0.1), (0.3, 0.9)]
 
 def test_decided_pairs_are_counted_with_what_would_be_found():
     shown = fits(DECIDED)
-    (row,) = tables.count_table(shown, NAMES).to_dict("records")
+    (row,) = views.count_table(shown, NAMES).to_dict("records")
     assert (row["Pairs"], row["Decided"], str(row["Found"])) == (3, 2, "0.40")
-    facts = findings.tally(shown)
+    facts = views.tally(shown)
     assert (facts["n"], facts["n_sure"], facts["n_labels"], facts["others"]) == (3, 2, 1, False)
 
 
 def test_margins_are_those_of_the_study():
     """One pair differs by less than the margin, one is equivalent, one differs."""
     of = {("dialogue_likert", "quality"): 0.2}
-    row = tables.margins(fits(DECIDED), NAMES, of=of).frame.iloc[0]
+    row = views.margins(fits(DECIDED), NAMES, of=of).frame.iloc[0]
     assert row["Margin"] == "0.2 points"
     assert row[["Differ", "Differ by less than the margin", "Equivalent", "One not worse", "Undecided"]].tolist() == [
         1, 1, 1, 0, 0
     ]  # fmt: skip
-    assert tables.margins(fits(DECIDED), NAMES, of={}) is None
+    assert views.margins(fits(DECIDED), NAMES, of={}) is None
 
 
 def test_counts_of_other_labels_by_hand():

@@ -9,8 +9,8 @@ from scipy.stats import t as student
 
 from judgebook.annotations import dialogue_values as values
 from judgebook.questions.validity import coverage
-from judgebook.statistics import subset_stability as held_out
 from judgebook.statistics import subsets
+from judgebook.statistics import subsets as held_out
 from judgebook.study.results import collect
 
 COLUMNS = [("behavior", f"b{i}") for i in range(6)] + [("turn_likert", f"t{i}") for i in range(4)]

@@ -6,8 +6,8 @@ from fixtures.reference import REGRESSION_DATA as data
 from scipy.stats import norm, pearsonr, rankdata
 
 from judgebook.annotations import dialogue_values as values
+from judgebook.questions.validity import analysis as validity
 from judgebook.questions.validity import findings
-from judgebook.questions.validity import importance as validity
 from judgebook.study.results import collect
 
 

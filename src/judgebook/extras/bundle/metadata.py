@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import quote
 
 from judgebook import __version__
-from judgebook.extras.bundle import licences
+from judgebook.extras.bundle import judgements
 from judgebook.extras.bundle.finished import Finished, Part, json_bytes
 from judgebook.sources.ids.naming import TEXTS
 from judgebook.sources.instead import shared
@@ -95,7 +95,7 @@ def counts(of: Finished) -> dict[str, int]:
 def _facts(of: Finished) -> tuple[Entity, Entity]:
     """What both formats say of a study, and of its data."""
     description = " ".join((of.study.description or of.study.title).split())
-    licence, size = licences.read(of.study.licence), "; ".join(f"{what}: {n}" for what, n in counts(of).items())
+    licence, size = judgements.read(of.study.licence), "; ".join(f"{what}: {n}" for what, n in counts(of).items())
     study = {"name": of.study.title, "description": description, "datePublished": of.date}
     return study, {"license": licence.url if licence else of.study.licence or "not stated", "size": size}
 

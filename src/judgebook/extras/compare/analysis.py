@@ -1,24 +1,36 @@
 """Did a repetition reproduce the results? Two runs of the same systems and labels compared.
 
 Quantified in the ways of Belz et al.: scores by CV*, sets of scores by correlation, conclusions by what both runs
-share (`repeated`). Intervals leave out one cluster at a time: people where each run has enough of them, else dialogues
+share . Intervals leave out one cluster at a time: people where each run has enough of them, else dialogues
 or pairs. They say what other people, or other dialogues, would have changed.
 
-References: Belz, Thomson, Reiter, Mille 2023, Non-repeatable experiments and non-reproducible results, Findings of ACL
-(types of results); Ji et al. 2022, section 4 (correlation of system means between runs).
+Do conclusions of two runs about pairs of systems agree, and how far do their scores vary (CV*)?
+
+The coefficient of variation for small samples, CV*, has both corrections of Belz, Popović and Mille: the standard
+deviation is divided by c4, its bias in samples of n from a normal distribution, and the coefficient is multiplied by
+1 + 1/(4n). A coefficient of variation needs a scale that starts at 0, so values are counted from the low end of their
+scale (Belz et al. 2022, section 3).
+
+References
+----------
+Belz, Thomson, Reiter, Mille 2023, Non-repeatable experiments and non-reproducible results, Findings of ACL (types of
+results); Ji et al. 2022, section 4 (correlation of system means between runs). Belz, Popović and Mille 2022, Quantified
+reproducibility assessment of NLP results, ACL, 16-28; Belz 2022, A metrological perspective on reproducibility in NLP,
+Computational Linguistics 48, 1125-1135; Sokal and Rohlf 1995, Biometry, section 4.9 (the factor for small samples).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import gammaln, stdtr
 
 from judgebook.annotations.summary import with_means
-from judgebook.extras.compare import repeated
 from judgebook.extras.compare.sides import ComparisonError, Copies, Side, copies, data_hash, settings
 from judgebook.questions.quality_control import replication
 from judgebook.questions.quality_control.replication import Quantity, Tally
@@ -40,11 +52,11 @@ class Comparison:
     """a, b : the sides. identical : whether their judgements are the same. settings : from `sides.settings`.
 
     labels : a row per label: method, label, systems, unit, clusters, r, its interval over clusters (r_low, r_high;
-    r_note where there is none) and over systems (fisher_low, fisher_high), the counts of `repeated.counts`, cv with
+    r_note where there is none) and over systems (fisher_low, fisher_high), the counts of `counts`, cv with
     cv_low, cv_high and cv_expected, verdict.
     means : a row per label, run and system: estimate, ci_low, ci_high, note.
     variation : a row per label and system: a, b, cv, low, high, expected, note.
-    pairs : a row per label and pair of systems: from `repeated.gaps`, and change_p from `repeated.changes`.
+    pairs : a row per label and pair of systems: from `gaps`, and change_p from `changes`.
     missing : what is not compared: kind, id, in_ (0: only a has it, 1: only b, 2: both, on other scales).
     copies : whose judgements seem to be in both.
     """
@@ -241,14 +253,14 @@ def _compared(
     rows = rows.assign(label="x", annotator=cluster)[rows["system"].isin(systems)]
     t = replication.tally(rows, "score", RUNS, systems)
     left, means = _left_out(t), t.means()[..., 0]
-    gaps = repeated.gaps(means, [left.of_run(i) for i in range(2)])
-    gaps["change_p"] = repeated.changes(means, left.means, left.groups)
+    apart = gaps(means, [left.of_run(i) for i in range(2)])
+    apart["change_p"] = changes(means, left.means, left.groups)
     varied = _variation(systems, means, left, unit, confidence)
     columns = {"cv": "cv", "low": "cv_low", "high": "cv_high", "expected": "cv_expected"}
     spread = {name: float(np.mean([row[column] for row in varied])) for column, name in columns.items()}
     label = _correlation(means, left, unit, confidence) | {"systems": len(systems), "unit": unit}
-    label |= repeated.counts(gaps, 1 - confidence) | spread
-    pairs = gaps.assign(system=[systems[i] for i in gaps["i"]], system_b=[systems[j] for j in gaps["j"]])
+    label |= counts(apart, 1 - confidence) | spread
+    pairs = apart.assign(system=[systems[i] for i in apart["i"]], system_b=[systems[j] for j in apart["j"]])
     shown = _means(systems, means, left, unit, confidence)
     return [label], shown, varied, pairs.drop(columns=["i", "j"]).to_dict("records")
 
@@ -312,17 +324,165 @@ def _variation(systems: list[str], means: np.ndarray, left: LeftOut, unit: str, 
     The interval is that of the relative difference on the scale of log ratios, folded, at a level that holds for all
     systems at once.
     """
-    d = repeated.relative_difference(means[0], means[1])
-    without = repeated.relative_difference(left.means[:, 0], left.means[:, 1])
+    d = relative_difference(means[0], means[1])
+    without = relative_difference(left.means[:, 0], left.means[:, 1])
     out = []
     for j, system in enumerate(systems):
-        row = {"system": system, "a": means[0, j], "b": means[1, j], "cv": float(repeated.cv_star(means[:, j]))}
+        row = {"system": system, "a": means[0, j], "b": means[1, j], "cv": float(cv_star(means[:, j]))}
         level = 1 - (1 - confidence) / len(systems)
         interval = jackknife_t(d[j], without[:, j], unit, level, groups=left.groups)
-        ends = repeated.of_two(np.array(repeated.folded(np.array(interval.low), np.array(interval.high))))
+        ends = of_two(np.array(folded(np.array(interval.low), np.array(interval.high))))
         row["low"], row["high"] = np.asarray(ends).tolist()
         # a normal difference around 0 is √(2/π) standard errors from it on average
-        row["expected"] = float(repeated.of_two(interval.standard_error * np.sqrt(2 / np.pi) * (1 - d[j] ** 2)))
+        row["expected"] = float(of_two(interval.standard_error * np.sqrt(2 / np.pi) * (1 - d[j] ** 2)))
         row["note"] = interval.note or (None if np.isfinite(d[j]) else "a mean lies at the low end of the scale")
         out.append(row)
     return out
+
+
+#: means that differ by less, in units of the larger, are tied
+TIE = 1e-12
+
+
+def gaps(means: np.ndarray, jackknife: list[np.ndarray]) -> pd.DataFrame:
+    """Differences between all pairs of systems in both runs, with p-values.
+
+    Parameters
+    ----------
+    means : (2, systems) array
+    jackknife : for each run a (clusters, systems) array
+        The means without each cluster of that run.
+
+    Returns
+    -------
+    DataFrame with a row per pair: i, j (places of the systems), and a_ and b_ estimate, error (jackknife standard
+    error) and p (two-sided, Student's t with clusters − 1 degrees of freedom); missing where not estimable.
+
+    References
+    ----------
+    Efron and Tibshirani 1993, eq. 11.5.
+    """
+    pairs = np.array(list(combinations(range(means.shape[1]), 2)), dtype=int).reshape(-1, 2)
+    out = {"i": pairs[:, 0], "j": pairs[:, 1]}
+    for run, (values, left) in zip("ab", zip(means, jackknife, strict=True), strict=True):
+        difference = values[pairs[:, 0]] - values[pairs[:, 1]]
+        scale = np.maximum(np.abs(values[pairs]).max(axis=1), 1e-300)
+        difference = np.where(np.abs(difference) <= TIE * scale, 0.0, difference)
+        c = len(left)
+        error = np.full(len(pairs), np.nan)
+        if c > 1:
+            moved = left[:, pairs[:, 0]] - left[:, pairs[:, 1]]
+            error = np.sqrt((c - 1) / c * np.sum((moved - moved.mean(axis=0)) ** 2, axis=0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            p = 2 * stdtr(max(c - 1, 1), -np.abs(difference) / np.where(error > 0, error, np.nan))
+        out |= {f"{run}_estimate": difference, f"{run}_error": error, f"{run}_p": p}
+    return pd.DataFrame(out)
+
+
+def changes(means: np.ndarray, jackknife: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """p-values of the hypotheses that the difference between two systems is the same in both runs.
+
+    Parameters
+    ----------
+    means : (2, systems) array
+    jackknife : (clusters, 2, systems) array
+        The means of both runs without each cluster.
+    groups : (clusters,) array
+        Codes of clusters that took part in the same runs.
+
+    Returns
+    -------
+    (pairs,) array in the order of `gaps`, two-sided, Student's t with clusters − groups degrees of freedom; NaN where
+    not estimable.
+
+    References
+    ----------
+    Wolter 2007, Introduction to Variance Estimation, section 4.5 (the jackknife in strata); Gelman and Stern 2006, The
+    American Statistician 60, 328-331 (why differences are tested, not compared by their significance).
+    """
+    i, j = np.triu_indices(means.shape[1], 1)
+    moved = np.subtract(*np.moveaxis(jackknife[..., i] - jackknife[..., j], 1, 0))
+    codes, n = np.unique(groups, return_inverse=True, return_counts=True)[1:]
+    degrees = len(codes) - len(n)
+    if degrees < 1:
+        return np.full(len(i), np.nan)
+    centre = np.stack([moved[codes == k].mean(axis=0) for k in range(len(n))])
+    error = np.sqrt(np.sum(((n - 1) / n)[codes, None] * (moved - centre[codes]) ** 2, axis=0))
+    change = np.abs(np.subtract(*(means[:, i] - means[:, j])))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return 2 * stdtr(degrees, -change / np.where(error > 0, error, np.nan))
+
+
+def counts(pairs: pd.DataFrame, alpha: float) -> dict[str, float]:
+    """How the pairs of `gaps`, with `change_p` from `changes`, agree.
+
+    Returns
+    -------
+    dict: pairs, with a difference in both runs; same, in the same order;
+    significant at `alpha` without adjustment: same_sign, opposite, only_a, only_b; the same for all pairs and runs
+    at once (Bonferroni): sure_opposite; tested, pairs with a p-value in both runs; changed, pairs whose difference
+    is not the same in both runs, for all pairs at once.
+    """
+    a, b = (pairs[f"{run}_estimate"].to_numpy() for run in "ab")
+    defined = np.isfinite(a) & np.isfinite(b)
+    untied = defined & (a != 0) & (b != 0)
+    p = pairs[["a_p", "b_p"]].to_numpy(float)
+    tested = defined & np.isfinite(p).all(axis=1)
+    rejected = (p < alpha) & tested[:, None]
+    sure = (p < alpha / max(2 * tested.sum(), 1)) & tested[:, None]
+    alike = a * b > 0
+    out = {"pairs": untied, "same": untied & alike, "tested": tested}
+    out |= {"same_sign": rejected.all(axis=1) & alike, "opposite": rejected.all(axis=1) & ~alike}
+    out |= {"only_a": rejected[:, 0] & ~rejected[:, 1], "only_b": rejected[:, 1] & ~rejected[:, 0]}
+    out["sure_opposite"] = sure.all(axis=1) & ~alike
+    out["changed"] = tested & (pairs["change_p"].to_numpy() < alpha / max(tested.sum(), 1))
+    return {name: int(rows.sum()) for name, rows in out.items()}
+
+
+def cv_star(values: np.ndarray) -> np.ndarray:
+    """CV* in percent over the last axis.
+
+    Parameters
+    ----------
+    values : (…, n) array
+        Measurements of the same thing on a scale that starts at 0.
+
+    Returns
+    -------
+    (…) array; NaN with fewer than two measurements, a missing one, or a mean that is not above 0.
+    """
+    x = np.asarray(values, dtype=float)
+    n = x.shape[-1]
+    if n < 2:
+        return np.full(x.shape[:-1], np.nan)
+    mean = x.mean(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        out = factor(n) * x.std(axis=-1, ddof=1) / mean
+    return np.where(mean > 0, out, np.nan)
+
+
+def factor(n: int) -> float:
+    """What turns standard deviation over mean of n measurements into CV* in percent."""
+    c4 = np.sqrt(2 / (n - 1)) * np.exp(gammaln(n / 2) - gammaln((n - 1) / 2))
+    return float(100 * (1 + 1 / (4 * n)) / c4)
+
+
+def relative_difference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """(a − b) / (a + b), the hyperbolic tangent of half the logarithm of a / b; NaN unless a + b is above 0.
+
+    CV* of two measurements is `of_two` times its absolute value. Fisher's transformation of it is half the log ratio.
+    """
+    total = a + b
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(total > 0, (a - b) / total, np.nan)
+
+
+def of_two(difference: np.ndarray | float) -> np.ndarray | float:
+    """CV* of two measurements from their `relative_difference`: |a − b| / √2 over (a + b) / 2, corrected."""
+    return factor(2) * np.sqrt(2) * np.abs(difference)
+
+
+def folded(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the interval of |d| from those of d: from 0 where the interval of d includes 0."""
+    ends = np.abs([low, high])
+    return np.where((low <= 0) & (high >= 0), 0.0, ends.min(axis=0)), ends.max(axis=0)

@@ -14,7 +14,7 @@ from judgebook.annotations.population import FIXED
 from judgebook.annotations.scores import sampled
 from judgebook.extras.gate.deciding import Decision, Requirement, Verdict, compared, verdict
 from judgebook.questions.performance.analysis import interval_unit, ranking_unit
-from judgebook.statistics.sequences import confidence_sequence
+from judgebook.statistics.intervals import confidence_sequence
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.schema import Annotations
 from judgebook.summary.evidence import Evidence, parts

@@ -22,7 +22,7 @@ from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.text import Phrases
 from judgebook.extras.paper import references
 from judgebook.model.fit import ANNOTATOR, ANSWER, CONTEXT, ITEM, TASTE
-from judgebook.questions.agreement import population
+from judgebook.questions.agreement.items import primary
 from judgebook.questions.judges import analysis as judges_analysis
 from judgebook.questions.performance import analysis as performance_analysis
 from judgebook.questions.performance import leading
@@ -219,7 +219,7 @@ def _method(m: Material, method: str, part: pd.DataFrame) -> dict:
 def agreement(m: Material) -> dict | None:
     """How agreement was measured."""
     results = m.of("03")
-    rows = population.primary(results) if results else pd.DataFrame()
+    rows = primary(results) if results else pd.DataFrame()
     if not len(rows):
         return None
     return {

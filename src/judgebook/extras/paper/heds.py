@@ -20,7 +20,7 @@ from markupsafe import Markup
 from judgebook.display.text import Phrases
 from judgebook.extras.paper import findings
 from judgebook.extras.paper.findings import Material, items, people
-from judgebook.questions.agreement import population
+from judgebook.questions.agreement.items import primary
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import where
 from judgebook.study.sections.data import HedsCriterion
@@ -155,7 +155,7 @@ def _labels(m: Material) -> list[tuple[str, Label]]:
 
 def _alphas(m: Material) -> pd.DataFrame:
     results = m.of("03")
-    return population.primary(results).dropna(subset="estimate") if results else pd.DataFrame()
+    return primary(results).dropna(subset="estimate") if results else pd.DataFrame()
 
 
 def _tested(m: Material) -> set[tuple[str, str]]:

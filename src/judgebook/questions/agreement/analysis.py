@@ -17,13 +17,16 @@ from judgebook.annotations.cells import cells
 from judgebook.questions.agreement.alpha import Judgements, alpha_intervals, alpha_of, alpha_two_way, patterns_of
 from judgebook.questions.agreement.coefficients import COEFFICIENTS, Ratings, kappas
 from judgebook.questions.agreement.coincidences import Patterns, patterns_long, with_sampling
-from judgebook.questions.agreement.items import cluster_unit, domain, first_annotations, item_weights
-from judgebook.questions.agreement.population import (
+from judgebook.questions.agreement.items import (
     LEAST_EFFECTIVE,
     SAMPLE,
     TWO_WAY,
     UNKNOWN,
+    cluster_unit,
+    domain,
     effective_annotators,
+    first_annotations,
+    item_weights,
     judged,
     population,
     without_others,

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.special import bdtr, stdtrit
 
 from judgebook.annotations.dialogue_values import all_own
-from judgebook.questions.annotators.outliers import MIN_VALUES, esd
+from judgebook.questions.annotators.indicators import MIN_VALUES, esd
 from judgebook.questions.design import changes
 from judgebook.questions.design.material import (
     ALPHA,

@@ -17,7 +17,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from judgebook.annotations.families import adjust_rows
+from judgebook.annotations.cells import adjust_rows
 from judgebook.annotations.picks import masks
 from judgebook.annotations.scores import known_people
 from judgebook.questions.fragility.differences import numbers, of_numbers

@@ -27,7 +27,7 @@ from judgebook.questions.judges.choices import JudgedPairs
 from judgebook.questions.judges.items import JudgedItems, checked, over_clusters
 from judgebook.questions.metrics.correlations import intervals_of
 from judgebook.questions.metrics.items import ScoredItems
-from judgebook.questions.performance.rate_intervals import clustered_wilson
+from judgebook.questions.performance.rates import clustered_wilson
 from judgebook.statistics.intervals import Interval, Sampling
 from judgebook.study.labels import Label
 

@@ -28,7 +28,7 @@ from scipy.special import stdtrit
 
 from judgebook.questions.agreement.coincidences import patterns, terms
 from judgebook.questions.judges.items import LABEL, over_clusters
-from judgebook.questions.performance.rate_intervals import clustered_wilson, design_effect, rare_bound
+from judgebook.questions.performance.rates import clustered_wilson, design_effect, rare_bound
 from judgebook.statistics.intervals import MIN_CLUSTERS, Interval, Sampling
 from judgebook.study.labels import Label
 from judgebook.study.schema import Annotations, unordered

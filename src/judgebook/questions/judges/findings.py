@@ -10,9 +10,9 @@ import pandas as pd
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
+from judgebook.questions.judges.analysis import SECOND
 from judgebook.questions.judges.items import LABEL
 from judgebook.questions.judges.prediction_powered import SHARE
-from judgebook.questions.judges.replacement import SECOND
 from judgebook.statistics.multiplicity import adjust_p_values
 from judgebook.study.results import Results
 

@@ -12,10 +12,10 @@ from judgebook.display.many import DRAWN, pages
 from judgebook.display.names import GOOD, MARKERS, NEUTRAL, DisplayNames
 from judgebook.display.text import Phrases, listing, percent, span
 from judgebook.display.views import Plot, Table
+from judgebook.questions.judges.analysis import CONCLUSIONS, SECOND
 from judgebook.questions.judges.items import CASE, LABEL
 from judgebook.questions.judges.prediction_powered import ASSISTED as BOTH
 from judgebook.questions.judges.prediction_powered import HUMAN, LEAST_VARIED, SHARE
-from judgebook.questions.judges.replacement import CONCLUSIONS, SECOND
 from judgebook.study.results import Results
 
 PEOPLE = "People with each other"

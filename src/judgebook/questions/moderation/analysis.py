@@ -16,13 +16,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgebook.annotations.cells import parts
-from judgebook.annotations.families import adjust_rows
+from judgebook.annotations.cells import adjust_rows, parts
 from judgebook.annotations.scores import sides
 from judgebook.questions.agreement.analysis import alpha_table
 from judgebook.questions.agreement.items import without_weights
 from judgebook.questions.moderation.question import Moderation
-from judgebook.questions.performance.rate_intervals import rare_interval, wilson_of
+from judgebook.questions.performance.rates import rare_interval, wilson_of
 from judgebook.statistics.intervals import Sampling, generator
 from judgebook.statistics.permutation import sign_flip_test
 from judgebook.statistics.resampling import ratio_interval

@@ -35,8 +35,7 @@ from judgebook.model import comparisons, ratings
 from judgebook.model.comparisons import Comparisons, outcomes
 from judgebook.model.contrasts import Differences
 from judgebook.model.designs import POWER
-from judgebook.model.fit import ANNOTATOR, ANSWER, CONTEXT, ITEM, RESIDUAL, TASTE, Fit
-from judgebook.model.judgements import Judgements, crossed
+from judgebook.model.fit import ANNOTATOR, ANSWER, CONTEXT, ITEM, RESIDUAL, TASTE, Fit, Judgements, crossed
 from judgebook.questions.agreement.alpha import alpha_intervals, alpha_of
 from judgebook.questions.agreement.coincidences import Patterns, patterns, terms
 from judgebook.questions.agreement.items import first_annotations, matrix

@@ -20,9 +20,8 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations import population
-from judgebook.annotations.cells import cells
+from judgebook.annotations.cells import cells, within_scale
 from judgebook.annotations.periods import in_order, periods
-from judgebook.annotations.scales import within_scale
 from judgebook.questions.over_time.changes import Boundary
 from judgebook.questions.over_time.question import OverTime
 from judgebook.questions.performance import rates

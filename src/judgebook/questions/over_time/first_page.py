@@ -5,7 +5,7 @@ from __future__ import annotations
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Plot
-from judgebook.questions.over_time.findings import facts
+from judgebook.questions.over_time.views import facts
 from judgebook.study.params import Study
 from judgebook.study.results import Results
 

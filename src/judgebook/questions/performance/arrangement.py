@@ -12,7 +12,7 @@ from judgebook.annotations.summary import evaluated, evaluations
 from judgebook.codes import distinct
 from judgebook.codes import rows as rows_of
 from judgebook.display.names import DisplayNames
-from judgebook.questions.performance import davidson, leading
+from judgebook.questions.performance import analysis, leading
 from judgebook.questions.performance.analysis import chosen
 from judgebook.questions.performance.fitted import BLOCK, standardised
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
@@ -97,7 +97,7 @@ def _scores(rows: Annotations, sign: int) -> pd.Series:
     """Strengths of systems that were compared, or win rates where these do not exist, and means of others; more is
     better."""
     if rows["system_b"].notna().all():
-        strengths = davidson.point(rows, sampling_weights(rows))
+        strengths = analysis.point(rows, sampling_weights(rows))
         if strengths.notna().all():
             return sign * strengths
     return sign * _means(system_scores(rows))

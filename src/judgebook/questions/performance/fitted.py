@@ -24,8 +24,7 @@ from judgebook.model import comparisons, designs, ratings
 from judgebook.model.comparisons import Comparisons, shown
 from judgebook.model.contrasts import Differences, Levels
 from judgebook.model.designs import POWER
-from judgebook.model.fit import PEOPLE, Fit
-from judgebook.model.judgements import Judgements, coded, crossed
+from judgebook.model.fit import PEOPLE, Fit, Judgements, coded, crossed
 from judgebook.questions.performance.rates import with_people
 from judgebook.statistics.clusters import LEAST_DF, clustered_covariance, effective_number, pair_df
 from judgebook.statistics.multiplicity import simultaneous_ranks

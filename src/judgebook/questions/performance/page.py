@@ -10,7 +10,7 @@ from judgebook.annotations.summary import evaluations
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import without_direction
-from judgebook.questions.performance import arrangement, findings, leaderboard, leading, tables
+from judgebook.questions.performance import arrangement, leaderboard, leading, views
 from judgebook.study.labels import METHODS
 
 
@@ -35,13 +35,13 @@ class Sections(NotebookPage):
         others = [order for order in self.orders[1:] if not order.label or methods.count(order.method) == 1]
         for i, order in enumerate(others, 1):
             yield leaderboard.plot(order, self.names, f"order_{i}")
-        yield tables.ranks(self.results, self.orders, self.names)
-        yield tables.contrasts(self.results, self.names)
-        yield findings.unranked(self.judged, self.study.unranked_systems, self.names)
+        yield views.ranks(self.results, self.orders, self.names)
+        yield views.contrasts(self.results, self.names)
+        yield views.unranked(self.judged, self.study.unranked_systems, self.names)
         yield without_direction(self.judged, self.labels)
 
     def rates(self) -> Section:
-        yield tables.weights(self.results, self.names)
+        yield views.weights(self.results, self.names)
         yield from self._scores(pairs=False)
 
     def comparisons(self) -> Section:
@@ -50,10 +50,10 @@ class Sections(NotebookPage):
     def _scores(self, *, pairs: bool) -> Section:
         for method in sorted(self.judged["method"].unique(), key=list(METHODS).index):
             if (METHODS[method].unit == "pair") == pairs:
-                yield tables.scores(self.results, self.names, method, self.study.bootstrap.confidence)
+                yield views.scores(self.results, self.names, method, self.study.bootstrap.confidence)
 
     def other_annotators(self) -> Section:
-        yield tables.components(self.results, self.names)
+        yield views.components(self.results, self.names)
 
     def units(self) -> Section:
-        yield tables.design_effects(self.results, self.names)
+        yield views.design_effects(self.results, self.names)

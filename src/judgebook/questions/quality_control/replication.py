@@ -32,7 +32,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr
 
-from judgebook.annotations.families import adjust_rows
+from judgebook.annotations.cells import adjust_rows
 from judgebook.questions.quality_control.crowd import Crowd
 from judgebook.questions.quality_control.worker_tests import OVERALL
 from judgebook.statistics.intervals import Interval, Replicates, generator

@@ -18,7 +18,9 @@ import numpy as np
 
 from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY, Design
 from judgebook.statistics.intervals import generator
-from judgebook.statistics.subset_stability import (
+from judgebook.statistics.subsets import (
+    MAX_EXACT,
+    Fitness,
     best_fits,
     best_subset_losses,
     chosen,
@@ -26,7 +28,6 @@ from judgebook.statistics.subset_stability import (
     fit_intervals,
     permuted_fits,
 )
-from judgebook.statistics.subsets import MAX_EXACT, Fitness
 
 #: target -> statistic of the fit: different quantities, never compared
 FITS = {DIALOGUE_QUALITY: "r2", COMPARATIVE_QUALITY: "mcfadden_r2"}

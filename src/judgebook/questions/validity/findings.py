@@ -14,8 +14,8 @@ from judgebook.display.text import Phrases, plural
 from judgebook.display.views import Prose
 from judgebook.questions.validity.analysis import KEY, comparison, correlations, excludes_zero
 from judgebook.questions.validity.coverage import FITS
-from judgebook.questions.validity.tables import ROWS, STATISTICS, TITLES, sampled
 from judgebook.questions.validity.targets import Targets
+from judgebook.questions.validity.views import ROWS, STATISTICS, TITLES, sampled
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import Results
 
