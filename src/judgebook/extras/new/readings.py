@@ -150,6 +150,13 @@ class Table:
         pairs = np.unique(unit * (self.levels[column] + 1) + self.code[column] + 1)
         return len(pairs) / max(self.n_units(within), 1)
 
+    def alike(self, one: Reading, other: Reading) -> bool:
+        """Whether two readings divide the rows in the same way, by columns that say the same."""
+        parts = ((one.item, other.item), ([one.system], [other.system]), ([one.annotator], [other.annotator]))
+        of = [[c for c in part if c] for pair in parts for part in pair]
+        pairs = zip(of[::2], of[1::2], strict=True)
+        return all(self.n_units(a) == self.n_units(b) == self.n_units({*a, *b}) for a, b in pairs)
+
     def assigned(self, column: str, within: str) -> bool:
         """Whether a column was assigned to the values of another: spread over them more evenly than answers are.
 
@@ -359,8 +366,9 @@ def choose(out: Guess, cells: pd.DataFrame) -> None:
         out.identify = [*best.item, *([best.system] if best.system else [])]
         out.columns |= {"context": best.item[0]} if best.system else {}
         out.why["identify"] = "together they tell apart what was shown"
+    close = [r for r in found[1:] if r.score > best.score - CLOSE and not t.alike(r, best)]
     for role in ROLES:
-        _ask(out, t, role, best, [r for r in found[1:] if r.score > best.score - CLOSE], role in fixed)
+        _ask(out, t, role, best, close, role in fixed)
         others = dict.fromkeys(c for r in found[1:] if (c := _column(r, role)) and c != _column(best, role))
         out.rivals[role] = [c for c in others if c not in out.columns.values()][:4]
 
