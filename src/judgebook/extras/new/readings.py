@@ -349,6 +349,7 @@ def choose(out: Guess, cells: pd.DataFrame) -> None:
     taken = {c for role, c in out.columns.items() if role not in ROLES}
     keys = [out.columns[c] for c in ("turn", "label", "system_b", "dialogue_b") if c in out.columns]
     t = Table(cells, keys)
+    out.table = t
     free = [c for c in t.code if c not in taken]
     found = read(t, fixed, free)
     best = found[0]
