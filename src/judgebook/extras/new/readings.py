@@ -301,6 +301,7 @@ def _of_system(t: Table, item: tuple[str, ...], system: str | None, who: str | N
     points += 1.5 * any(t.assigned(system, c) for c in others)
     points -= 2.0 * bool(who and t.same(system, [who]) > 0.98)
     if item:
+        points -= 4.0 * (t.n_units([*item, system]) < 1.5 * t.levels[system])  # it answered one thing only
         points += 3.0 * any(t.same(x, item) < 0.9 and t.same(x, [*item, system]) > 0.98 for x in texts)
         keys = [*others, *t.keys]
         points += 2.0 * (t.repeated(keys) > 0.02 and t.repeated([*keys, system]) == 0)
