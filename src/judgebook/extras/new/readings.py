@@ -22,7 +22,7 @@ from judgebook import codes
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess, distinct_texts
 from judgebook.extras.new.roles import PLACE, QUESTIONS, role_of
-from judgebook.extras.new.words import SHORT, are_names, looks_like_model
+from judgebook.extras.new.words import ASPECT, CHOICE, SHORT, are_names, looks_like_model
 from judgebook.sources.ids.personal import personal
 from judgebook.sources.nature import NAMES, Nature, nature, plain
 
@@ -44,6 +44,8 @@ _ENOUGH = 6
 CLOSE = 1.5
 #: names of a place in what somebody was shown
 _ORDER = re.compile(r"(?:^|[ _.-])(?:slot|position|pos|order|place|trial|repeat)$", re.I)
+#: names of judgements, whatever was judged
+_ANSWERED = re.compile(r"(?:verdict|rating|score|judge?ment|grade)s?$", re.I)
 #: names of what belongs to a person, though it names something else
 _PERSON = re.compile(r"session|token|respondent|e-?mail|(^|[^a-z])ip($|[^a-z])|login|account", re.I)
 
@@ -207,7 +209,8 @@ def named(role: str, column: str) -> float:
     words, question = role_of(column), QUESTIONS.get(role)
     if words == role or plain(column.removeprefix("Input.")) in NAMES[role] or (question and question.search(column)):
         return 4.0
-    if words is not None or (role != "dialogue" and PLACE.search(column)) or _ORDER.search(column):
+    answered = ASPECT.search(column) or CHOICE.search(column) or _ANSWERED.search(column)
+    if answered or words is not None or (role != "dialogue" and PLACE.search(column)) or _ORDER.search(column):
         return -3.0
     return {"annotator": 1.5, "dialogue": -1.5}.get(role, 0.0) * bool(_PERSON.search(column))
 
@@ -311,6 +314,7 @@ def _of_system(t: Table, item: tuple[str, ...], system: str | None, who: str | N
 def _unexplained(t: Table, column: str, others: list[str]) -> bool:
     """Whether a column of few names was assigned to items or people, and no role says why."""
     few = 2 <= t.levels[column] <= MOST_SYSTEMS and t.kinds[column].kind in ("words", "names")
+    few = few and named("system", column) >= 0
     return few and any(t.assigned(column, c) for c in others) and not any(t.same(column, [c]) > 0.98 for c in others)
 
 
