@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,10 @@ import pandas as pd
 from judgebook import codes
 from judgebook.extras.new.asking.doubts import Answer, Doubts
 from judgebook.extras.new.words import ASPECT, RATERS, SCALES, label_id
-from judgebook.sources.nature import plain
+from judgebook.sources.nature import nature, plain
+
+if TYPE_CHECKING:
+    from judgebook.extras.new.readings import Table
 
 COUNT = re.compile(r"^(n|num|no|number)_|count|^(slot|index|idx|order|rank|fold|age|year|trial)$|_(ms|at)$|time", re.I)
 MAX_LEVELS = 15
@@ -30,7 +34,8 @@ _MANY = 500
 class Guess(Doubts):
     """What a table seems to hold.
 
-    columns : our column -> the file's. labels : the file's spelling -> (id, smallest, largest, whole numbers).
+    table : what determines what in it. columns : our column -> the file's. labels : the file's spelling -> (id,
+    smallest, largest, whole numbers).
     identify, identify_b : columns that make the id of a dialogue (and of the other of a pair) together. positions : it
     is not known who judged. values : words that stand for scores. judges : annotators that look like language models.
     categories : label -> its answers in words, from the lowest to the highest. patterns : column -> what its cells are
@@ -73,6 +78,7 @@ class Guess(Doubts):
     na_values: list[str] = field(default_factory=lambda: [""])
     annotators: list[str] = field(default_factory=list)
     score_columns: list[str] = field(default_factory=list)
+    table: Table | None = None
     answers: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -141,6 +147,24 @@ def rated(out: Guess, cells: pd.DataFrame, column: str, values: pd.Series) -> bo
     rows, differing = within(units(cells, item), code)
     _, of_person = within(units(cells, [out.columns["annotator"]]), code)
     return share(differing[rows > 1] > 1) > 0.1 and share(of_person > 1) > 0.5
+
+
+def whatever_its_name(out: Guess, column: str, values: pd.Series, scales: list[set[float]]) -> bool | None:
+    """Whether few whole numbers below a name of something else (`Factoid`, `no_errors`) are judgements: so where other
+    labels have the same levels; None where only a person can say it.
+
+    What was assigned, or follows from the item, the system or the person, is none. scales : levels of the labels.
+    """
+    levels, t = set(values.dropna()), out.table
+    if not 1 < len(levels) <= 11 or t is None or column not in t.code or nature("c", t.cells[column]).kind != "rating":
+        return False
+    roles = [c for r in ("dialogue", "context", "system", "annotator") if (c := out.columns.get(r)) in t.code]
+    units = [[c] for c in roles] + [[c for c in roles if c != out.columns.get("annotator")]]
+    if any(t.assigned(column, c) for c in roles) or any(
+        t.repeated(u) > 0.1 and t.same(column, u) > 0.98 for u in units if u
+    ):
+        return False
+    return True if levels in scales or (levels <= {0, 1} and {0.0, 1.0} in scales) else None
 
 
 def units(cells: pd.DataFrame, columns: list[str]) -> np.ndarray:

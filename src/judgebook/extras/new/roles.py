@@ -3,16 +3,13 @@ its name, else by what makes rows unique."""
 
 from __future__ import annotations
 
-import itertools
 import re
 import unicodedata
 
 import pandas as pd
 
-from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess, distinct_texts
-from judgebook.extras.new.words import ANSWERS, SHORT, TEXT, are_names, is_prose, looks_like_model, ranked, side_of
-from judgebook.sources.ids.personal import personal
+from judgebook.extras.new.words import SHORT, TEXT, are_names, is_prose
 from judgebook.sources.nature import NAMES, nature, plain
 
 #: words of names, without accents and plural s, in English, German, French and Spanish
@@ -122,6 +119,7 @@ _COMPARED = re.compile(
 def by_name(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
     # MTurk's columns of what was shown begin so
     by_name = {plain(c.removeprefix("Input.")): c for c in reversed(cells.columns) if c}
+    given = set(out.columns)
     for ours, names in NAMES.items():
         for name in names if ours not in out.columns else ():
             column = by_name.get(name)
@@ -139,25 +137,10 @@ def by_name(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> N
             out.columns[ours] = column
             out.why[ours] = "by its name"
             break
-
-
-def by_question(out: Guess, cells: pd.DataFrame) -> None:
-    """Columns that a form names by its question: `Which bot was it?`."""
-    for ours, asked in QUESTIONS.items():
-        free = [c for c in cells if c not in out.columns.values()] if ours not in out.columns else []
-        questions = [c for c in free if asked.search(c) and not _COMPARED.search(c) and _come_back(cells[c])]
-        if len(questions) == 1:
-            out.columns[ours] = questions[0]
-            out.why[ours] = "by its question"
-
-
-def _come_back(cells: pd.Series) -> bool:
-    """Whether cells hold names that come several times, and no answers with an order or for one side."""
-    held = cells.str.strip()
-    seen = list(held[held != ""].unique())
-    answers = ranked(seen) or all(side_of(s) is not None or s.lower() in ANSWERS for s in seen)
-    rated = nature("", held).kind == "rating"
-    return not rated and 1 < len(seen) < len(held) and held.str.len().mean() < SHORT and not answers
+    # which column says which item, which system and who judged is told with all others at hand (`readings`)
+    for ours, other in (("system", "system_b"), ("dialogue", "dialogue_b"), ("annotator", "")):
+        if ours not in given and other not in out.columns:
+            out.columns.pop(ours, None)
 
 
 def _named_sides(by_name: dict[str, str], numeric: dict[str, pd.Series]) -> bool:
@@ -166,38 +149,18 @@ def _named_sides(by_name: dict[str, str], numeric: dict[str, pd.Series]) -> bool
 
 
 def by_words(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
-    """Columns whose names say in other words what they are, where no usual name was found."""
+    """Columns whose names say in other words that they hold labels or scores, or name the two of a comparison."""
     _pairs(out, cells)
     # whether a column of numbers holds the scores depends on whether another says what was judged
     for column in sorted(cells, key=lambda c: role_of(c) == "score"):
         role = role_of(column) if column and column not in out.columns.values() else None
-        if role is None or role in out.columns or (role == "dialogue" and is_prose(cells[column])):
+        if role not in ("label", "score") or role in out.columns:
             continue
-        distinct = cells[column].str.strip().nunique()
-        if role in ("system", "annotator", "label") and not are_names(cells[column]):
+        if column in numeric and (role == "label" or "label" not in out.columns):
             continue
-        if distinct < 2 and role in ("system", "annotator"):
-            continue
-        if column in numeric and role == "annotator" and numeric[column].isna().any():
-            continue  # scores of somebody called Ann
-        if (role == "label" and column in numeric) or (
-            role == "score" and "label" not in out.columns and column in numeric
-        ):
-            continue
-        if role == "system" and distinct > MOST_SYSTEMS:
-            continue
-        out.columns[role] = column
-        out.why[role] = "by the words of its name"
-    if out.why.get("dialogue") == "by the words of its name":
-        for column in (c for c in cells if role_of(c) == "dialogue" and c not in out.columns.values()):
-            if not is_prose(cells[column]) and _finer(cells, column, out.columns["dialogue"]):
-                out.columns["dialogue"] = column
-
-
-def _finer(cells: pd.DataFrame, column: str, than: str) -> bool:
-    """Whether values that come several times divide those of another column: dialogues of a scenario, for example."""
-    more = cells[than].nunique() < cells[column].nunique() <= len(cells) / 2
-    return more and cells.groupby(column)[than].nunique().max() == 1
+        if role == "score" or are_names(cells[column]):
+            out.columns[role] = column
+            out.why[role] = "by the words of its name"
 
 
 _SIDE = re.compile(r"(.*[^0-9])(?:(?P<first>1|[_ .-]?[aA]|left)|2|[_ .-]?[bB]|right)")
@@ -217,68 +180,8 @@ def _pairs(out: Guess, cells: pd.DataFrame) -> None:
             out.why[role] = "two columns, one for each side of a comparison"
 
 
-def by_structure(out: Guess, cells: pd.DataFrame) -> None:
-    """The item that several people share, and the system or the annotator where no name says so."""
-    unit, who = out.columns.get("work_unit"), out.columns.get("annotator")
-    if "dialogue" not in out.columns and unit and who and cells.groupby(unit)[who].nunique().median() > 1:
-        out.columns["dialogue"] = out.columns.pop("work_unit")
-        out.why["dialogue"] = "several people have the same"
-    _by_text(out, cells)
-    text, keys = (
-        out.columns.get("system_text"),
-        [out.columns[c] for c in ("dialogue", "system", "turn") if c in out.columns],
-    )
-    by_words = out.why.get("dialogue") == "by the words of its name" and "annotator" not in out.columns
-    if by_words and text and cells.groupby(keys)[text].nunique().mean() > 1.05:
-        del out.columns["dialogue"], out.why["dialogue"]  # it names a scenario, or what the dialogue was taken from
-    _make_unique(out, cells)
-
-
-def _by_text(out: Guess, cells: pd.DataFrame) -> None:
-    """The system where each item has a text for each value of a column, which several rows share.
-
-    Of several such columns the finest is taken, so that nothing is pooled that differs.
-    """
-    item = out.columns.get("dialogue")
-    if item is None or {"system", "system_b"} & set(out.columns):
-        return
-    texts = [c for c in cells if c != item and is_prose(cells[c]) and cells.groupby(item)[c].nunique().median() > 1]
-    fits = []
-    for column in (c for c in cells if c and c not in out.columns.values() and names_something(c, cells[c])):
-        groups = cells.groupby([item, column])
-        with_all = cells.groupby(item)[column].nunique().median() * 2 > cells[column].nunique()
-        shared = groups.size().median() > 1 and cells[column].nunique() <= MOST_SYSTEMS
-        # not a name of the value itself, which is the same for all items
-        own = [t for t in texts if cells.groupby(column)[t].nunique().median() > 1]
-        if with_all and shared and any(groups[t].nunique().max() == 1 for t in own):
-            fits.append(column)
-    if fits:
-        fits.sort(key=lambda c: -cells[c].nunique())
-        out.columns["system"] = fits[0]
-        out.why["system"] = "each of its values has a text of its own for an item"
-        how = [Answer(f"the column {c!r}", given={"system": c}) for c in fits[1:]]
-        evidence = "each of its values has a text of its own for an item"
-        out.ask("system", "Which column names the system?", f"{fits[0]!r}", *how, evidence=evidence)
-
-
-def _make_unique(out: Guess, cells: pd.DataFrame) -> None:
-    """What makes the rows of an item unique."""
-    item = out.columns.get("dialogue")
-    missing = [role for role in ("system", "annotator") if role not in out.columns]
-    keys = [out.columns[r] for r in ("dialogue", "system", "annotator", "turn", "label") if r in out.columns]
-    if item is None or not missing or "system_b" in out.columns or not cells.duplicated(keys).any():
-        return
-    free = [c for c in cells if c and c not in out.columns.values() and names_something(c, cells[c])]
-    free = [c for c in free if not _PLACE.search(c)]
-    for n in range(1, len(missing) + 1):
-        sets = [c for c in itertools.combinations(free, n) if not cells.duplicated([*keys, *c]).any()]
-        if sets:
-            _take(out, cells, missing, min(sets, key=lambda c: sum(cells[x].nunique() for x in c)), sets)
-            return
-
-
 #: names of a place in a list, which says who judged only as far as `annotators: positions` does
-_PLACE = re.compile(r"(?:^|[ _.-])(?:slot|position|pos|order|place|trial|repeat|index|idx|nr|no|number)$", re.I)
+PLACE = re.compile(r"(?:^|[ _.-])(?:slot|position|pos|order|place|trial|repeat|index|idx|nr|no|number)$", re.I)
 
 
 def names_something(column: str, held: pd.Series) -> bool:
@@ -286,40 +189,3 @@ def names_something(column: str, held: pd.Series) -> bool:
     distinct = distinct_texts(held)
     several = "" not in distinct and 1 < len(distinct) <= len(held) / 2
     return several and nature(column, held).kind in NAMING
-
-
-def _take(
-    out: Guess, cells: pd.DataFrame, missing: list[str], chosen: tuple[str, ...], sets: list[tuple[str, ...]]
-) -> None:
-    """Give the columns that make rows unique the roles that are missing; say what else they could be."""
-    systems = [c for c in chosen if _of_systems(out, cells, c)]
-    roles = dict(zip(chosen, missing, strict=False))
-    if len(missing) == 2 and len(chosen) == 1:
-        roles = {chosen[0]: "system" if systems else "annotator"}
-    elif len(missing) == 2 and systems[:1] == [chosen[1]] and len(systems) == 1:
-        roles = {chosen[1]: "system", chosen[0]: "annotator"}
-    for column, role in roles.items():
-        out.columns[role] = column
-        out.why[role] = "with the item, it makes rows unique"
-        other = next((c for one in sets for c in one if c not in chosen), None)
-        ways = [Answer(f"the column {other!r}", given={role: other})] if other else []
-        if not (len(missing) == 1 or systems):
-            swapped = "annotator" if role == "system" else "system"
-            ways.append(Answer(f"{column!r} is the {swapped}", given={swapped: column}))
-        text = "Which column names the system?" if role == "system" else "Who judged?"
-        out.ask(role, text, f"the column {column!r}", *ways, evidence="it makes the rows of an item unique")
-
-
-def _of_systems(out: Guess, cells: pd.DataFrame, column: str) -> bool:
-    """Whether values name systems: by how they are called, or because a text changes with them alone."""
-    names = cells[column].str.strip().unique()
-    if len(names) > MOST_SYSTEMS or personal(column, cells[column]):
-        return False
-    if sum(map(looks_like_model, names)) * 2 >= len(names):
-        return True
-    item = out.columns["dialogue"]
-    texts = [c for c in cells if c != column and is_prose(cells[c])]
-    return any(
-        cells.groupby([item, column])[c].nunique().max() == 1 and cells.groupby(item)[c].nunique().median() > 1
-        for c in texts
-    )

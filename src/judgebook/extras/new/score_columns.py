@@ -15,6 +15,7 @@ from judgebook.extras.new.columns import (
     FAR_SHARE,
     Guess,
     add_label,
+    ask_if_answers,
     ask_if_judged,
     is_rating,
     left_out,
@@ -23,6 +24,7 @@ from judgebook.extras.new.columns import (
     rated,
     share,
     units,
+    whatever_its_name,
     within,
 )
 from judgebook.extras.new.judged.gold import named_for_gold
@@ -71,9 +73,10 @@ def _ratings(
 ) -> tuple[dict[str, pd.Series], dict[str, pd.Series]]:
     """Columns of numbers that people may have given, and those of them that are ratings; metrics are noted."""
     measured = {c for c in numeric if numbers(cells[c], out.na_values) is not None}
-    numeric = _judged(out, cells, numeric)
+    every, numeric = numeric, _judged(out, cells, numeric)
     said = {c for c in numeric if f"label {c}" in out.answers}
     ratings = {c: v for c, v in numeric.items() if c in said or is_rating(c, v) or rated(out, cells, c, v)}
+    ratings |= _named_otherwise(out, {c: v for c, v in every.items() if c not in ratings}, ratings)
     if len(one_an_item(out, cells, ratings)) == len(ratings):  # none at all, or none that people gave
         ratings |= _sliders(out, {c: v for c, v in numeric.items() if c not in ratings})
     free = {c: v for c, v in numeric.items() if c not in ratings}
@@ -111,6 +114,17 @@ def _ratings(
             )
     out.metrics = list(dict.fromkeys(fractions + [c for c in shared if c not in (*none, *ratings)]))
     return numeric, ratings
+
+
+def _named_otherwise(out: Guess, others: dict[str, pd.Series], ratings: dict[str, pd.Series]) -> dict[str, pd.Series]:
+    """Columns of the levels of other labels below a name of something else; asks of others that may be labels."""
+    scales = [set(v.dropna()) for v in ratings.values()]
+    found = {c: whatever_its_name(out, c, v, scales) for c, v in others.items()}
+    for column in (c for c, judged in found.items() if judged is None and c in out.unused and not out.comparative):
+        ask_if_answers(out, column)
+    labels = {c: others[c] for c, judged in found.items() if judged and not out.comparative}
+    out.unused = {c: why for c, why in out.unused.items() if c not in labels}
+    return labels
 
 
 def _labels(

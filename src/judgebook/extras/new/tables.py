@@ -11,13 +11,11 @@ from hashlib import blake2b
 import pandas as pd
 
 from judgebook import codes
-from judgebook.extras.new import cleaning, items, roles, several
-from judgebook.extras.new.asking import rivals
+from judgebook.extras.new import cleaning, items, readings, roles, several
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess, distinct_texts, left_out, numbers, one_an_item
 from judgebook.extras.new.judged import platforms
 from judgebook.extras.new.judged.choices import between_texts
-from judgebook.extras.new.judged.criteria import criterion
 from judgebook.extras.new.judged.gold import both_orders, gold_and_judges, scored_as_gold
 from judgebook.extras.new.judged.words import as_numbers, in_rows
 from judgebook.extras.new.score_columns import wide
@@ -51,12 +49,9 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     named = cells.drop(columns=scores)
     roles.by_name(out, named, numeric)
     periods.column(out, named)
-    roles.by_question(out, named)
     roles.by_words(out, named, numeric)
-    criterion(out, cells, numeric)
     between_texts(out, cells, numeric)
-    roles.by_structure(out, cells)
-    _judged_again(out, cells, numeric)
+    readings.choose(out, named)
     cells = cleaning.self_comparisons(out, cells)
     numeric = {c: v.reindex(cells.index) for c, v in numeric.items()}
     _combined(out, cells)
@@ -73,7 +68,6 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     both_orders(out, cells, numeric)
     _not_used(out, cells)
     periods.dates(out, cells)
-    rivals.compare(out, cells)
     return out
 
 

@@ -1,0 +1,404 @@
+"""Which column says which item, which system and who judged: by what determines what, and by names as a hint.
+
+Every choice of these three columns is a reading of the table. A reading is scored by how well the table fits it: each
+judgement used once, texts the same for an item or for its system, systems that were assigned and not judged. Names give
+points, never a veto. The best reading is taken; where others come close, a question offers them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from scipy.stats import chi2
+
+from judgebook import codes
+from judgebook.extras.new.asking.doubts import Answer
+from judgebook.extras.new.columns import Guess, distinct_texts
+from judgebook.extras.new.roles import PLACE, QUESTIONS, role_of
+from judgebook.extras.new.words import ASPECT, CHOICE, SHORT, are_names, looks_like_model
+from judgebook.sources.ids.personal import personal
+from judgebook.sources.nature import NAMES, Nature, nature, plain
+
+ROLES = ("dialogue", "system", "annotator")
+MOST_SYSTEMS = 60
+#: kinds of values that may say which; a rating may, too, where it was assigned
+NAMING = ("id", "names", "words", "counter", "rating", "slider", "number", "text")
+#: kinds of values that say which without being judgements
+_SAYING = ("id", "names", "words", "counter")
+#: rows from which the columns are compared
+_ROWS = 6_000
+#: columns of each role that are tried
+_TRIED, _FEW = 5, 16
+#: chance of counts so even, if answers had spread them, below which they were assigned
+_EVEN = 1e-4
+#: degrees of freedom, or pairs of equal values expected by chance, from which that says anything
+_ENOUGH = 6
+#: readings whose score comes so close to the best are offered
+CLOSE = 1.5
+#: names of a place in what somebody was shown
+_ORDER = re.compile(r"(?:^|[ _.-])(?:slot|position|pos|order|place|trial|repeat)$", re.I)
+#: names of judgements, whatever was judged
+_ANSWERED = re.compile(r"(?:verdict|rating|score|judge?ment|grade)s?$", re.I)
+#: names of what belongs to a person, though it names something else
+_PERSON = re.compile(r"session|token|respondent|e-?mail|(^|[^a-z])ip($|[^a-z])|login|account", re.I)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Columns by role and how well they fit. item : all that identify it; none where each row is one. system,
+    annotator : None where no column says it. label : what tells the rows of a person and an item apart."""
+
+    item: tuple[str, ...]
+    system: str | None
+    annotator: str | None
+    score: float
+    label: str | None = None
+
+
+class Table:
+    """A table of text cells, each column coded once.
+
+    cells : of type str; the first rows stand for all. keys : columns that tell judgements of one item apart besides
+    (turn, label).
+    """
+
+    def __init__(self, cells: pd.DataFrame, keys: Iterable[str] = ()):
+        cells = cells.loc[cells.ne("").any(axis=1)].iloc[:_ROWS]
+        self.cells, self.keys, self.n = cells, list(keys), len(cells)
+        held = {c: codes.texts_of(cells[c]).stripped for c in cells if c}
+        self.code = {c: np.array([*range(len(x.distinct)), -1])[x.code] for c, x in held.items()}
+        for c, x in held.items():
+            empty = np.flatnonzero(np.array([text == "" for text in x.distinct], dtype=bool))
+            self.code[c] = np.where(np.isin(self.code[c], empty), -1, self.code[c])
+        self.levels = {c: len(np.unique(code[code >= 0])) for c, code in self.code.items()}
+        self._units: dict[tuple[str, ...], np.ndarray] = {}
+        self._same: dict[tuple[str, tuple[str, ...]], float] = {}
+        self._assigned: dict[tuple[str, str], bool] = {}
+        self._with: dict[str, Table] = {}
+
+    @cached_property
+    def kinds(self) -> dict[str, Nature]:
+        """What values look like, whatever the column is called; but what a platform notes is told by its name."""
+        by_name = {c: nature(c, self.cells[c]) for c in self.code}
+        noted = {c for c, kind in by_name.items() if kind.kind in ("duration", "date", "platform", "constant", "empty")}
+        return {c: kind if c in noted else nature("c", self.cells[c]) for c, kind in by_name.items()}
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """Columns of prose that hardly a row lacks."""
+        return [c for c in self.code if (self.code[c] >= 0).mean() > 0.9 and not are_names(self.cells[c])]
+
+    @cached_property
+    def few(self) -> list[str]:
+        """Columns whose values come again, at most some: those with fewest values first."""
+        again = [c for c in self.code if 1 < self.levels[c] <= self.n / 2 and self.kinds[c].kind in NAMING]
+        return sorted((c for c in again if c not in self.texts), key=lambda c: self.levels[c])[:_FEW]
+
+    @cached_property
+    def rated(self) -> list[str]:
+        """Columns of numbers as people give them."""
+        return [c for c in self.code if self.kinds[c].kind in ("rating", "slider") and named("dialogue", c) <= 0]
+
+    def with_key(self, column: str) -> Table:
+        """The same table, where a column tells judgements of one item apart."""
+        if column not in self._with:
+            self._with[column] = other = copy(self)
+            other.keys = [*self.keys, column]
+        return self._with[column]
+
+    def unit(self, columns: Iterable[str]) -> np.ndarray:
+        """(rows,) a number for each combination of what columns hold; of no columns, one for all."""
+        key = tuple(sorted(columns))
+        if key not in self._units:
+            unit = np.zeros(self.n, dtype=np.int64)
+            for c in key:
+                unit = np.unique(unit * (self.levels[c] + 1) + self.code[c] + 1, return_inverse=True)[1]
+            self._units[key] = unit
+        return self._units[key]
+
+    def same(self, column: str, within: Iterable[str]) -> float:
+        """Share of rows, of those whose unit has several, with the most frequent value of the unit; 1 of none."""
+        key = column, tuple(sorted(within))
+        if key not in self._same:
+            self._same[key] = self._share(self.unit(key[1]), self.code[column], self.levels[column] + 1)
+        return self._same[key]
+
+    @staticmethod
+    def _share(unit: np.ndarray, code: np.ndarray, base: int) -> float:
+        rows = np.bincount(unit)[unit] > 1
+        if not rows.any():
+            return 1.0
+        pair, counts = np.unique(unit[rows] * base + code[rows] + 1, return_counts=True)
+        first = np.flatnonzero(np.diff(pair // base, prepend=-1))
+        return float(np.maximum.reduceat(counts, first).sum() / rows.sum())
+
+    def n_units(self, within: Iterable[str]) -> int:
+        return int(self.unit(within).max(initial=-1)) + 1
+
+    def repeated(self, within: Iterable[str]) -> float:
+        """Share of rows that come after another of the same unit."""
+        return 1 - self.n_units(within) / max(self.n, 1)
+
+    def each(self, column: str, within: Iterable[str]) -> float:
+        """How many values of a column a unit has, on average."""
+        unit = self.unit(within)
+        pairs = np.unique(unit * (self.levels[column] + 1) + self.code[column] + 1)
+        return len(pairs) / max(self.n_units(within), 1)
+
+    def alike(self, one: Reading, other: Reading) -> bool:
+        """Whether two readings divide the rows in the same way, by columns that say the same."""
+        parts = ((one.item, other.item), ([one.system], [other.system]), ([one.annotator], [other.annotator]))
+        of = [[c for c in part if c] for pair in parts for part in pair]
+        pairs = zip(of[::2], of[1::2], strict=True)
+        return all(self.n_units(a) == self.n_units(b) == self.n_units({*a, *b}) for a, b in pairs)
+
+    def assigned(self, column: str, within: str) -> bool:
+        """Whether a column was assigned to the values of another: spread over them more evenly than answers are.
+
+        By chi-square of their table, or as no value comes twice where chance would repeat some.
+        """
+        key = column, within
+        if key not in self._assigned:
+            self._assigned[key] = self._even(self.code[column], self.code[within])
+        return self._assigned[key]
+
+    @staticmethod
+    def _even(value: np.ndarray, unit: np.ndarray) -> bool:
+        there = (value >= 0) & (unit >= 0)
+        value, unit = (np.unique(x[there], return_inverse=True)[1] for x in (value, unit))
+        if not len(value):
+            return False
+        several = np.bincount(unit)[unit] > 1
+        value, unit = (np.unique(x[several], return_inverse=True)[1] for x in (value, unit))
+        if len(value) < 2:
+            return False
+        size, share = np.bincount(unit), np.bincount(value) / len(value)
+        cells = np.unique(unit * len(share) + value, return_counts=True)[1]
+        together = (size * (size - 1)).sum() / 2 * (share**2).sum()
+        if cells.max() == 1 and len(share) < len(value):
+            return bool(together >= _ENOUGH)
+        df = (len(size) - 1) * (len(share) - 1)
+        if df < _ENOUGH or len(size) * len(share) > 4_000_000:
+            return False
+        table = np.zeros((len(size), len(share)))
+        np.add.at(table, (unit, value), 1)
+        expected = np.outer(size, share)
+        return bool(chi2.cdf((((table - expected) ** 2) / expected).sum(), df) < _EVEN)
+
+    def numbered(self, column: str, within: Iterable[str]) -> bool:
+        """Whether whole numbers count the rows of most units, from 0 or 1 on."""
+        number = pd.to_numeric(self.cells[column], errors="coerce").to_numpy(float)
+        if np.isnan(number).any() or (number % 1 != 0).any():
+            return False
+        by = pd.Series(number).groupby(self.unit(within))
+        size, low, high, n = by.size(), by.min(), by.max(), by.nunique()
+        several = size > 1
+        good = (n == size) & (high - low + 1 == size) & low.isin((0, 1))
+        return bool(several.any() and good[several].mean() > 0.9)
+
+
+def named(role: str, column: str) -> float:
+    """Points of a name for a role: a usual name of it, its words, or a name of something else."""
+    words, question = role_of(column), QUESTIONS.get(role)
+    if words == role or plain(column.removeprefix("Input.")) in NAMES[role] or (question and question.search(column)):
+        return 4.0
+    answered = ASPECT.search(column) or CHOICE.search(column) or _ANSWERED.search(column)
+    if answered or words is not None or (role != "dialogue" and PLACE.search(column)) or _ORDER.search(column):
+        return -3.0
+    return {"annotator": 1.5, "dialogue": -1.5}.get(role, 0.0) * bool(_PERSON.search(column))
+
+
+def _alone(t: Table, role: str, column: str) -> float | None:
+    """Points of a column for a role by itself; None where it cannot have it."""
+    levels, kind, points = t.levels[column], t.kinds[column].kind, named(role, column)
+    if kind not in NAMING or levels < 2 or (t.code[column] < 0).any():
+        return None
+    prose = column in t.texts
+    if points <= 0 and kind in ("rating", "slider", "number", "words"):
+        points -= 3.0
+    if role == "system":
+        if levels > min(MOST_SYSTEMS, t.n / 2) or (prose and t.cells[column].str.len().mean() >= SHORT):
+            return None
+        names = distinct_texts(t.cells[column])
+        points += 2.5 * (sum(map(looks_like_model, names)) * 2 >= len(names))
+        return points - 2.0 * personal(column, t.cells[column]) - 1.0 * (kind == "counter")
+    if role == "annotator":
+        points -= 2.0 * (levels * 2 > t.n + 1)
+        return None if prose else points + 1.5 * personal(column, t.cells[column]) + 0.5 * (kind == "id")
+    return points - 2.0 * prose + 0.5 * (kind in ("id", "counter")) + min(1.0, levels / t.n)
+
+
+def _candidates(t: Table, role: str, free: list[str]) -> list[tuple[str | None, float]]:
+    """The columns that may well have a role, with points; and none."""
+    alone = {c: points for c in free if (points := _alone(t, role, c)) is not None}
+    best = []
+    saying = [c for c in t.few if t.kinds[c].kind in _SAYING]
+    for c in sorted(alone, key=lambda c: -alone[c])[: 3 * _TRIED]:
+        # answers come as they come; what was assigned is spread evenly
+        judged = t.kinds[c].kind in ("rating", "slider", "number", "words") and alone[c] < 0
+        if not judged or any(t.assigned(c, x) for x in saying if x != c):
+            best.append(c)
+            alone[c] += 2.0 * judged
+    return [*((c, alone[c]) for c in sorted(best, key=lambda c: -alone[c])[:_TRIED]), (None, 0.0)]
+
+
+def _items(t: Table, free: list[str]) -> list[tuple[tuple[str, ...], float]]:
+    """Columns that may identify an item: one, or one and what is finer within it."""
+    one = _candidates(t, "dialogue", free)
+    coarse: list[list[str]] = [[], *([c] for c, _ in _candidates(t, "system", free)[:2] if c)]
+    pairs = []
+    for (first, points), c in itertools.product(one[:-1], t.few):
+        if first is None or c == first or c not in free or t.same(c, [first]) > 0.9:
+            continue
+        texts = [x for x in t.texts if x not in (first, c)]
+        told = any(t.same(x, [first, *s]) < 0.9 and t.same(x, [first, c, *s]) > 0.98 for x in texts for s in coarse)
+        numbered = any(t.numbered(c, [first, *s]) for s in coarse if c not in s)
+        if told or numbered:
+            pairs.append(((first, c), points - 0.5 + 0.5 * (told and numbered)))
+    return [*(((c,) if c else (), points) for c, points in one), *pairs[:_TRIED]]
+
+
+def _fit(t: Table, item: tuple[str, ...], system: str | None, who: str | None) -> float:
+    """Points of a reading for how well the table fits it, whatever things are called."""
+    unit = [*item, *([system] if system else [])]
+    keys = [*unit, *([who] if who else []), *t.keys]
+    texts = [c for c in t.texts if c not in keys]
+    points = _of_system(t, item, system, who, texts)
+    if not item:
+        return points - 1.5
+    differ = [x for x in texts if t.same(x, unit) < 0.95]
+    if who:
+        points += _of_people(t, item, unit, who, t.repeated(keys))
+        comments = named("annotator", who) > 0
+        points -= 5.0 * any(not comments or t.levels[x] <= 0.6 * t.n for x in differ)
+    elif t.repeated(keys):
+        sizes = np.bincount(np.unique(t.unit([*unit, *t.keys]), return_inverse=True)[1])
+        points += 0.5 if (sizes == np.bincount(sizes).argmax()).mean() >= 0.9 else -2.0
+        points -= 4.0 * bool(differ)
+        points -= 2.0 * any(t.numbered(c, unit) for c in t.few if c not in keys and t.kinds[c].kind != "rating")
+    points += 1.0 * (t.n_units(item) >= max(t.levels[c] for c in (system, who, item[0]) if c))
+    return points + min(1.5, 0.5 * sum(t.same(x, unit) > 0.98 and t.levels[x] > 1 for x in texts))
+
+
+def _of_people(t: Table, item: tuple[str, ...], unit: list[str], who: str, left: float) -> float:
+    """left : share of rows that repeat one of the same item, system and person."""
+    points = 2.0 if left == 0 else -min(6.0, 1 + 20 * left)
+    points -= 4.0 * any(t.each(c, [who]) < 1.05 for c in item)  # each person has an item of their own
+    points -= 3.0 * (t.repeated([*unit, *t.keys]) > 0 and t.same(who, item) > 0.98)
+    points += 1.0 * (t.each(who, unit) > 1.2) + 0.5 * (t.n_units(item) >= t.levels[who])
+    return points + (0.5 if t.n_units([who, *item]) >= 2 * t.levels[who] else -1.0)
+
+
+def _of_system(t: Table, item: tuple[str, ...], system: str | None, who: str | None, texts: list[str]) -> float:
+    points = 0.0
+    others = [*item, *([who] if who else [])]
+    if system is None:
+        return points - 2.0 * any(_unexplained(t, c, others) for c in t.few if c not in others)
+    points += 1.5 * any(t.assigned(system, c) for c in others)
+    points -= 2.0 * bool(who and t.same(system, [who]) > 0.98)
+    if item:
+        points -= 4.0 * (t.n_units([*item, system]) < 1.5 * t.levels[system])  # it answered one thing only
+        points += 3.0 * any(t.same(x, item) < 0.9 and t.same(x, [*item, system]) > 0.98 for x in texts)
+        keys = [*others, *t.keys]
+        points += 2.0 * (t.repeated(keys) > 0.02 and t.repeated([*keys, system]) == 0)
+    return points
+
+
+def _unexplained(t: Table, column: str, others: list[str]) -> bool:
+    """Whether a column of few names was assigned to items or people, and no role says why."""
+    few = 2 <= t.levels[column] <= MOST_SYSTEMS and t.kinds[column].kind in ("words", "names")
+    few = few and named("system", column) >= 0
+    return few and any(t.assigned(column, c) for c in others) and not any(t.same(column, [c]) > 0.98 for c in others)
+
+
+def _label(t: Table, keys: list[str]) -> str | None:
+    """A column that names what was judged: each person has each of its values once for an item, and one other column
+    holds the scores."""
+    if not t.repeated(keys) or len(t.rated) != 1:
+        return None
+    for c in t.few:
+        if c in keys or t.levels[c] > MOST_SYSTEMS or t.kinds[c].kind not in ("words", "names"):
+            continue
+        if not t.repeated([*keys, c]) and (np.bincount(t.unit(keys)) == t.levels[c]).mean() > 0.9:
+            return c
+    return None
+
+
+def read(t: Table, fixed: dict[str, str], free: list[str]) -> list[Reading]:
+    """Readings of a table, the best first. fixed : role -> its column, where somebody said so. free : other columns
+    that may have one."""
+    items = [((fixed["dialogue"],), 0.0)] if "dialogue" in fixed else _items(t, free)
+    tried = [[(fixed[r], 0.0)] if r in fixed else _candidates(t, r, free) for r in ROLES[1:]]
+    out = []
+    for (item, a), (system, b), (who, c) in itertools.product(items, *tried):
+        chosen = [x for x in (*item, system, who) if x]
+        if len(set(chosen)) == len(chosen):
+            out.append(Reading(item, system, who, a + b + c + _fit(t, item, system, who)))
+            label = _label(t, [*chosen, *t.keys]) if item and who and not t.keys else None
+            if label:
+                by_label = t.with_key(label)
+                out.append(Reading(item, system, who, a + b + c + 1.0 + _fit(by_label, item, system, who), label))
+    return sorted(out, key=lambda r: -r.score)
+
+
+def choose(out: Guess, cells: pd.DataFrame) -> None:
+    """Give the columns of the best reading their roles, and ask where others come close."""
+    fixed = {role: out.columns[role] for role in ROLES if role in out.columns}
+    taken = {c for role, c in out.columns.items() if role not in ROLES}
+    keys = [out.columns[c] for c in ("turn", "label", "system_b", "dialogue_b") if c in out.columns]
+    t = Table(cells, keys)
+    out.table = t
+    free = [c for c in t.code if c not in taken]
+    found = read(t, fixed, free)
+    best = found[0]
+    for role, column in (("system", best.system), ("annotator", best.annotator)):
+        if column and role not in fixed:
+            out.columns[role] = column
+            out.why[role] = _why(role, column)
+    if best.label:
+        out.columns |= {"label": best.label, "score": t.rated[0]}
+        out.why["label"] = "each person has each of its values once for an item"
+    if len(best.item) == 1 and "dialogue" not in fixed:
+        out.columns["dialogue"] = best.item[0]
+        out.why["dialogue"] = _why("dialogue", best.item[0])
+    elif best.item and "dialogue" not in fixed:
+        out.identify = [*best.item, *([best.system] if best.system else [])]
+        out.columns |= {"context": best.item[0]} if best.system else {}
+        out.why["identify"] = "together they tell apart what was shown"
+    close = [r for r in found[1:] if r.score > best.score - CLOSE and not t.alike(r, best)]
+    for role in ROLES:
+        _ask(out, t, role, best, close, role in fixed)
+        others = dict.fromkeys(c for r in found[1:] if (c := _column(r, role)) and c != _column(best, role))
+        out.rivals[role] = [c for c in others if c not in out.columns.values()][:4]
+
+
+def _column(reading: Reading, role: str) -> str | None:
+    return (reading.item or (None,))[0] if role == "dialogue" else getattr(reading, role)
+
+
+def _why(role: str, column: str) -> str:
+    return "by its name" if named(role, column) > 0 else "the table fits this reading best"
+
+
+_TEXT = {
+    "system": "Which column names the system?",
+    "annotator": "Who judged?",
+    "dialogue": "What is one item?",
+}
+
+
+def _ask(out: Guess, t: Table, role: str, best: Reading, close: list[Reading], fixed: bool) -> None:
+    chosen = _column(best, role)
+    others = list(dict.fromkeys(c for r in close if (c := _column(r, role)) != chosen and c))
+    if fixed or not others or chosen is None:
+        return
+    ways = [Answer(f"the column {c!r} ({t.levels[c]:,} different)", given={role: c}) for c in others[:3]]
+    assumed = f"the column {chosen!r} ({t.levels[chosen]:,} different)"
+    out.ask("item" if role == "dialogue" else role, _TEXT[role], assumed, *ways, evidence=out.why.get(role, ""))
