@@ -101,6 +101,7 @@ def find(out: Guess, cells: pd.DataFrame) -> None:
         out.columns |= {"system": pair.columns[0]}  # until items are known
     elif pair.of == "text":
         out.constants = dict(zip(("system", "system_b"), pair.columns, strict=True))
+        out.columns |= {"system": pair.columns[0]}
         how = Answer("by columns: write them below `columns` as `system` and `system_b`, and drop `constants`")
         out.ask("system", "How are the two systems named?", f"{' and '.join(pair.columns)}, after the texts", how)
     else:
@@ -136,7 +137,7 @@ def _pairs(out: Guess, cells: pd.DataFrame) -> Iterator[Pair]:
         alike = columns in places or 2 * len(one & other) >= min(len(one), len(other))
         if alike and not numeric & {*columns} and (held[columns[0]] != held[columns[1]]).mean() >= _DIFFER:
             yield Pair(columns, "system", *(held[c] for c in columns))
-    for column in (c for c in few if len(cells) >= 4):
+    for column in (c for c in free if c not in numeric and 1 < len(free[c]) <= _MOST and len(cells) >= 4):
         between = next((b for b in _BETWEEN if all(text.count(b) == 1 for text in free[column])), None)
         if between:
             parts = held[column].str.split(between, regex=False)
@@ -185,6 +186,7 @@ def identify(out: Guess, cells: pd.DataFrame) -> None:
         out.columns.pop("system", None)
     elif out.constants:
         sides = [*out.constants.values()]
+        out.columns.pop("system", None)
     else:
         sides = [out.columns["system"], out.columns["system_b"]]
         shown = _shown(out, cells, shown, sides)

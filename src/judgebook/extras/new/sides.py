@@ -25,7 +25,8 @@ _SIDE = re.compile(
 )
 #: `Sentence A`, `summary_2`, `the second text`
 _NAMED = re.compile(
-    rf"[a-z]+(?:[ _-]+(?:(?P<first>{_FIRST})|{_SECOND})|(?:(?P<number>1)|2))|(?:(?P<left>left|first)|right|second) [a-z]+"
+    rf"[a-z]+(?:[ _-]+(?:(?P<first>{_FIRST})|{_SECOND})|(?:(?P<number>1)|2))"
+    r"|(?:(?P<left>left|first)|right|second) [a-z]+"
 )
 #: `A>>B`, `B>A`, `A=B` as arenas write them
 _SIGNS = re.compile(r"(a|b|1|2|left|right) ?([<>=])[<>=]* ?(?!\1)(?:a|b|1|2|left|right)")
@@ -51,16 +52,21 @@ def side_of(word: str) -> int | None:
     return None
 
 
-def twins(names: Iterable[str]) -> dict[tuple[str, str], str]:
-    """Names that differ in which of two places they name, the first place first, and what they share: `A_origin` and
-    `B_origin` are two of `origin`. Where there is a third, they are none."""
+def _families(names: Iterable[str]) -> dict[tuple[str, ...], dict[str, str]]:
+    """Names that differ in a place only: what is left of each place, and right of it -> place -> name."""
     found: dict[tuple[str, ...], dict[str, str]] = {}
     for name in names:
         spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
         for m in _PLACE.finditer(spaced.lower()):
             found.setdefault((str(m.lastgroup), spaced[: m.start()], spaced[m.end() :]), {})[m[0]] = name
+    return found
+
+
+def twins(names: Iterable[str]) -> dict[tuple[str, str], str]:
+    """Names that differ in which of two places they name, the first place first, and what they share: `A_origin` and
+    `B_origin` are two of `origin`. Where there is a third, they are none."""
     out = {}
-    for (_, left, right), of in found.items():
+    for (_, left, right), of in _families(names).items():
         if set(of) in _PLACES:
             first, second = sorted(of)
             out[of[first], of[second]] = (left + right).strip("_ .-")
@@ -90,6 +96,9 @@ def coded(n: Mapping[str, int], references: Mapping[str, int] | None = None) -> 
     bare = all(re.fullmatch(r"[-+0-9.,]+", w) for w in n)
     if n and all(x == x for x in number.values()) and (bare or None in sides.values()):
         return _in_numbers(number, n)
+    for of in _families(n).values():
+        if len(of) > 2:  # places of more than two
+            sides |= dict.fromkeys(of.values())
     for first, second in twins(n):
         sides |= {first: 1, second: -1}
     known = {w: side for w, side in sides.items() if side is not None}

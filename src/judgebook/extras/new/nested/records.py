@@ -98,7 +98,7 @@ class _Writer(Levels):
             columns["label"] = self._path(label_column, label=False)
         elif "label" not in bound:
             constants["label"] = "score"
-        identify = self._compared(columns) or self._identify(place, columns, bound)
+        identify = self._identify(place, columns, bound)
         if "annotator" not in columns and "annotator" not in bound:
             out.source.append("annotators: positions")
         parts = {"columns": columns, "identify": identify, "constants": constants}
@@ -167,14 +167,6 @@ class _Writer(Levels):
         evidence = f"{again} records repeat an id in {path}"
         self.out.ask("item", "What is one item?", "each record", Answer(f"what {path} names"), evidence=evidence)
         return True
-
-    def _compared(self, columns: dict[str, str]) -> dict[str, list[str]]:
-        """Both sides of a comparison, where the values say in words which won."""
-        if not {"system", "system_b", "dialogue"} <= set(columns) or not self._sides():
-            return {}
-        shown = columns.pop("dialogue")
-        columns["context"] = shown
-        return {"dialogue": [shown, columns["system"]], "dialogue_b": [shown, columns["system_b"]]}
 
     def _sides(self) -> bool:
         """Whether all answers say in words which side won; then `values` says so."""
