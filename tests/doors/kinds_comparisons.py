@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from collections.abc import Iterable
@@ -36,7 +37,9 @@ def _by_pair(truth: list[Judgement]) -> dict[tuple, dict[str, Judgement]]:
     return rows
 
 
-def table(truth: list[Judgement], words: Any, head: Iterable[str] = ("item", "model_a", "model_b", "worker")) -> list[list]:
+def table(
+    truth: list[Judgement], words: Any, head: Iterable[str] = ("item", "model_a", "model_b", "worker")
+) -> list[list]:
     """A row per vote, a column per label. words : what stands for a score, or a function of the judgement."""
     labels = list(dict.fromkeys(r.label for r in truth))
     say = words if callable(words) else lambda r: words[int(r.score)]
@@ -75,7 +78,10 @@ def _codes() -> Iterable[Kind]:
     truth = votes()
     for name, words in CODES.items():
         yield csv(name, table(truth, words), truth)
-        rows = [{**dict(zip(("id", "generator_1", "generator_2", "annotator", "winner"), r, strict=True))} for r in table(truth, words)[1:]]
+        rows = [
+            {**dict(zip(("id", "generator_1", "generator_2", "annotator", "winner"), r, strict=True))}
+            for r in table(truth, words)[1:]
+        ]
         yield Kind(f"{name}, JSON", {"votes.json": json.dumps(rows)}, truth)
     decided = [r for r in truth if r.score]
     kinds = {1: ("both_good", "both_bad"), 0: ("both good", "both bad")}
@@ -111,7 +117,10 @@ def _names() -> Iterable[Kind]:
         rows = [["prompt", "options", *labels]]
         rows += [[r[0], r[1] + between + r[2], *r[4:]] for r in table(once, by_name("same"))[1:]]
         yield csv(f"pair in a cell {between!r}", rows, nobody)
-    sides = [["options", "prompt", *labels], *([f"{r[1]},{r[2]}", r[0], *r[4:]] for r in table(once, {1: "A", -1: "B", 0: "tie"})[1:])]
+    sides = [
+        ["options", "prompt", *labels],
+        *([f"{r[1]},{r[2]}", r[0], *r[4:]] for r in table(once, {1: "A", -1: "B", 0: "tie"})[1:]),
+    ]
     yield csv("pair in a cell, sides", sides, nobody)
     for won, lost in (("winner", "loser"), ("winning_model", "losing_model"), ("chosen model", "rejected model")):
         some = [r._replace(label="better") for r in votes(ties=0)]
@@ -122,7 +131,13 @@ def _names() -> Iterable[Kind]:
     rows = [["segment", "sys1", "sys2", "criterion", "rater", "preference"]]
     rows += [[r.item, r.system, r.other, r.label, r.annotator, by_name("tie")(r)] for r in by_label]
     yield csv("a row per criterion, by name", rows, by_label)
-    rows = [rows[0], *([*r[:5], {1: "first", -1: "second", 0: "tie"}[int(j.score)]] for r, j in zip(rows[1:], by_label, strict=True))]
+    rows = [
+        rows[0],
+        *(
+            [*r[:5], {1: "first", -1: "second", 0: "tie"}[int(j.score)]]
+            for r, j in zip(rows[1:], by_label, strict=True)
+        ),
+    ]
     yield csv("a row per criterion, by side", rows, by_label)
 
 
@@ -131,7 +146,10 @@ def _raters() -> Iterable[Kind]:
     for name, words in (
         ("by name", None), ("by side", {1: "A", -1: "B", 0: "tie"}), ("numbers", {1: 1, -1: 2, 0: 0}),
     ):  # fmt: skip
-        truth, rows = [], [["seg", "A_origin", "B_origin", *(f"{x}_rater{k}" for x in ("fluency", "adequacy") for k in (1, 2, 3))]]
+        truth, rows = (
+            [],
+            [["seg", "A_origin", "B_origin", *(f"{x}_rater{k}" for x in ("fluency", "adequacy") for k in (1, 2, 3))]],
+        )
         for i in range(30):
             pair = pick.sample(systems, 2)
             row = [f"s{i}", *pair]
@@ -144,8 +162,8 @@ def _raters() -> Iterable[Kind]:
             rows.append(row)
         yield csv(f"a column per rater, {name}", rows, truth)
         one = [r._replace(label="better") for r in truth if r.label == "fluency"]
-        yield csv(f"a column per rater alone, {name}",
-                  [["seg", "A_origin", "B_origin", "rater1", "rater2", "rater3"], *(r[:6] for r in rows[1:])], one)  # fmt: skip
+        head = ["seg", "A_origin", "B_origin", "rater1", "rater2", "rater3"]
+        yield csv(f"a column per rater alone, {name}", [head, *(r[:6] for r in rows[1:])], one)
 
 
 def _mturk() -> Iterable[Kind]:
@@ -155,8 +173,8 @@ def _mturk() -> Iterable[Kind]:
         ("1", {1: 1, -1: 2, 0: 0}),
     ):  # fmt: skip
         pick = random.Random(5)
-        rows = [["HITId", "AssignmentId", "WorkerId", "WorkTimeInSeconds", "Input.id", "Input.model1", "Input.model2",
-                 "Input.sentence1", "Input.sentence2", "Input.verb_tense", "Input.pronoun", "Answer.Selection.label"]]  # fmt: skip
+        head = "HITId AssignmentId WorkerId WorkTimeInSeconds Input.id Input.model1 Input.model2 Input.sentence1"
+        rows = [f"{head} Input.sentence2 Input.verb_tense Input.pronoun Answer.Selection.label".split()]
         for n, r in enumerate(truth):
             tense, pronoun = ("past", "present")[int(r.item[1:]) % 2], ("he", "she", "they")[int(r.item[1:]) % 3]
             texts = [f"A sentence by {s} of what {r.item} is about" for s in (r.system, r.other)]
@@ -166,11 +184,14 @@ def _mturk() -> Iterable[Kind]:
 
 
 def _texts() -> Iterable[Kind]:
-    for first, second, words in (
-        ("response_1", "response_2", {1: "1", -1: "2", 0: "0"}), ("output_a", "output_b", {1: "output_a", -1: "output_b", 0: "tie"}),
-        ("Response A", "Response B", {1: "A", -1: "B", 0: "Both"}), ("answer1", "answer2", {1: "answer1", -1: "answer2", 0: "same"}),
-        ("summary_left", "summary_right", {1: "left", -1: "right", 0: "equal"}),
-    ):  # fmt: skip
+    for first, second, (one, other, tie) in (
+        ("response_1", "response_2", ("1", "2", "0")),
+        ("output_a", "output_b", ("output_a", "output_b", "tie")),
+        ("Response A", "Response B", ("A", "B", "Both")),
+        ("answer1", "answer2", ("answer1", "answer2", "same")),
+        ("summary_left", "summary_right", ("left", "right", "equal")),
+    ):
+        words = {1: one, -1: other, 0: tie}
         truth = [r._replace(system=first, other=second, label="preference") for r in votes()]
         rows = [["id", first, second, "annotator", "preference"]]
         rows += [[r.item, *(f"The {side} text about what {r.item} asks for" for side in ("one", "other")), r.annotator,
@@ -207,27 +228,37 @@ def _nested() -> Iterable[Kind]:
     for r in truth:
         by_item.setdefault(r.item, []).append(r)
 
-    def records(write: Any) -> str:
-        return json.dumps([write(rows) for rows in by_item.values()])
+    def named(system: str) -> dict[str, str]:
+        return {"model": system, "text": f"a text by {system}"}
 
-    ids = {
+    sides = {
         "two keys": lambda r: {"model_a": r.system, "model_b": r.other},
         "below a key": lambda r: {"models": {"a": r.system, "b": r.other}},
         "a list": lambda r: {"models": [r.system, r.other]},
-        "objects": lambda r: {"response_a": {"model": r.system, "text": f"a text by {r.system}"}, "response_b": {"model": r.other, "text": f"a text by {r.other}"}},
-    }  # fmt: skip
-    for name, pair in ids.items():
-        for coded, say in (("sides", lambda r: words[int(r.score)]), ("names", by_name("tie")), ("numbers", lambda r: {1: 1, -1: 2, 0: 0}[int(r.score)])):
-            content = records(lambda rows, pair=pair, say=say: {
-                "id": rows[0].item, **pair(rows[0]), "votes": [{"annotator": r.annotator, "winner": say(r)} for r in rows]})  # fmt: skip
-            yield Kind(f"nested: {name}, {coded}", {"votes.json": content}, truth)
-    content = records(lambda rows: {
-        "id": rows[0].item, "model_a": rows[0].system, "model_b": rows[0].other, "votes": {r.annotator: words[int(r.score)] for r in rows}})  # fmt: skip
-    yield Kind("nested: people as keys", {"votes.json": content}, [r._replace(label="vote") for r in truth])
-    lines = "".join(json.dumps({"prompt_id": r.item, "pair": {"first": r.system, "second": r.other}, "judge": r.annotator, "winner": words[int(r.score)]}) + "\n" for r in truth)
-    yield Kind("nested: a line per vote", {"votes.jsonl": lines}, truth)
-    lines = "".join(json.dumps({"prompt_id": r.item, "models": [r.system, r.other], "judge": r.annotator, "winner": by_name("tie")(r)}) + "\n" for r in truth)
-    yield Kind("nested: a line per vote, a list", {"votes.jsonl": lines}, truth)
+        "objects": lambda r: {"response_a": named(r.system), "response_b": named(r.other)},
+    }
+    says = {
+        "sides": lambda r: words[int(r.score)],
+        "names": by_name("tie"),
+        "numbers": lambda r: {1: 1, -1: 2, 0: 0}[int(r.score)],
+    }
+    for (name, pair), (coding, say) in itertools.product(sides.items(), says.items()):
+        every = [
+            {"id": i, **pair(many[0]), "votes": [{"annotator": r.annotator, "winner": say(r)} for r in many]}
+            for i, many in by_item.items()
+        ]
+        yield Kind(f"nested: {name}, {coding}", {"votes.json": json.dumps(every)}, truth)
+    keyed = [
+        {"id": i, **sides["two keys"](many[0]), "votes": {r.annotator: words[int(r.score)] for r in many}}
+        for i, many in by_item.items()
+    ]
+    yield Kind("nested: people as keys", {"votes.json": json.dumps(keyed)}, [r._replace(label="vote") for r in truth])
+    for name, (pair, say) in {
+        "a line per vote": (lambda r: {"pair": {"first": r.system, "second": r.other}}, says["sides"]),
+        "a line per vote, a list": (sides["a list"], says["names"]),
+    }.items():
+        lines = [{"prompt_id": r.item, **pair(r), "judge": r.annotator, "winner": say(r)} for r in truth]
+        yield Kind(f"nested: {name}", {"votes.jsonl": "".join(json.dumps(x) + "\n" for x in lines)}, truth)
 
 
 def _no_comparisons() -> Iterable[Kind]:
@@ -242,7 +273,11 @@ def _no_comparisons() -> Iterable[Kind]:
             rows.append([f"s{i}", one, other, who, score])
     yield csv("no comparison: languages", rows, truth)
     low = [r._replace(score=1 + r.score % 2) for r in truth]
-    yield csv("no comparison: languages, 1 or 2", [rows[0], *([*r[:4], int(j.score)] for r, j in zip(rows[1:], low, strict=True))], low)
+    yield csv(
+        "no comparison: languages, 1 or 2",
+        [rows[0], *([*r[:4], int(j.score)] for r, j in zip(rows[1:], low, strict=True))],
+        low,
+    )
 
 
 def cases() -> list[Kind]:
@@ -253,5 +288,11 @@ def cases() -> list[Kind]:
 def _released() -> Iterable[Kind]:
     """The files of the bug reports that are of this kind: systems, people, labels, judgements."""
     yield released("both_good_both_bad.csv", systems=3, people=4, labels={"vote": 30}, items=30)
-    yield released("pair_in_cell_winner_by_name.csv", systems=3, people=None, labels={"plot": 40, "style": 40, "overall": 40}, items=40)
+    yield released(
+        "pair_in_cell_winner_by_name.csv",
+        systems=3,
+        people=None,
+        labels={"plot": 40, "style": 40, "overall": 40},
+        items=40,
+    )
     yield released("preference_1_2_half.json", systems=3, people=5, labels={"preference": 30}, items=30)

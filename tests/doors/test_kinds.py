@@ -9,6 +9,8 @@ MODULES = sorted(path.stem for path in Path(__file__).parent.glob("kinds_*.py"))
 CASES = {f"{name}: {case.name}": case for name in MODULES for case in import_module(f"doors.{name}").cases()}
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.verify] * bool(i % 8)) for i, name in enumerate(CASES)])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.verify] * bool(i % 8)) for i, name in enumerate(CASES)]
+)
 def test_a_kind_is_read_right(name, tmp_path):
     assert not CASES[name].read(tmp_path)

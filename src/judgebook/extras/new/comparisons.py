@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from judgebook import codes
 from judgebook.extras.new import cleaning, grids, roles
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess, one_an_item, units, within
-from judgebook.extras.new.sides import Coding, coded, side_of, twins
+from judgebook.extras.new.sides import Coding, coded, families, side_of, twins
 from judgebook.extras.new.words import is_prose
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import nature, plain
@@ -53,6 +54,10 @@ class Pair:
     sure: bool = False
     pattern: str = ""
 
+    @cached_property
+    def names(self) -> set[str]:
+        return {*self.first} | {*self.second}
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -73,22 +78,25 @@ class Outcome:
 
 def find(out: Guess, cells: pd.DataFrame) -> None:
     """Say which columns hold the sides and which the outcomes, where rows are comparisons."""
+    held = {c: codes.texts_of(cells[c]).stripped.n for c in cells if c and not _SHOWN.search(c)}
+    words = {
+        c: {w: n for w, n in of.items() if w not in out.na_values} for c, of in held.items() if len(of) < 2 * _MOST
+    }
+    codings = {c: coded(of) for c, of in words.items() if 1 < len(of) <= _MOST + 4}
     for pair in _pairs(out, cells):
-        found = {c: o for c in cells if c and (o := _outcome(out, cells, pair, c))}
+        found = {c: o for c in codings if (o := _outcome(out, cells, pair, c, words[c], codings[c]))}
         least = {"text": 2, "cell": 3}.get(pair.of, 2 if twins(pair.columns) else 3)
-        if not pair.sure and "no pair" in out.answers:
-            continue
-        if pair.sure or max((o.sure for o in found.values()), default=0) >= least:
+        if pair.sure or ("no pair" not in out.answers and max((o.sure for o in found.values()), default=0) >= least):
             break
     else:
         return
     out.pair, out.outcomes = pair, found
-    gone = {*pair.columns, *found}
     if not pair.sure:
         listed, won = " and ".join(map(repr, pair.columns)), " or ".join(map(repr, found))
         no = Answer("no: each row is of one item", given={"no pair": pair.columns[0]})
         text = f"Does {listed} name two that are compared, and {won} who won?"
         out.ask("comparison: sides", text, "yes", no)
+    gone = {*pair.columns, *found}
     out.columns = {ours: c for ours, c in out.columns.items() if c not in gone or ours == "score"}
     if pair.of == "won":
         out.columns |= dict(zip(("system", "system_b"), pair.columns, strict=True))
@@ -112,10 +120,16 @@ def find(out: Guess, cells: pd.DataFrame) -> None:
 def _pairs(out: Guess, cells: pd.DataFrame) -> Iterator[Pair]:
     """What may be the sides: by name, by values, in a cell, as texts."""
     held = {c: cells[c].str.strip() for c in cells if c}
+
+    def pair(columns: tuple[str, ...], of: str, *, sure: bool = False) -> Pair:
+        return Pair(columns, of, held[columns[0]], held[columns[1]], sure)
+
     for of in ("system", "dialogue"):
         if {of, f"{of}_b"} <= set(out.columns):
             columns = out.columns[of], out.columns[f"{of}_b"]
-            yield Pair(columns, of, *(held[c] for c in columns), sure=True)
+            if any({*columns} < {*one.values()} for one in families(held).values()):
+                return  # two of several side by side
+            yield pair(columns, of, sure=True)
     if {"system", "dialogue"} & {ours for ours in out.columns if f"{ours}_b" not in out.columns}:
         return  # as answered
     free = {c: codes.texts_of(cells[c]).stripped.n for c in held if c not in out.columns.values()}
@@ -125,18 +139,18 @@ def _pairs(out: Guess, cells: pd.DataFrame) -> Iterator[Pair]:
     places = {p: roles.role_of(shared) for p, shared in twins(free).items() if roles.role_of(shared) != "annotator"}
     short = [p for p in places if not texts & {*p}]
     for columns in sorted(short, key=lambda p: places[p] != "system"):
-        if places[columns] in ("system", "dialogue") and not numeric & {*columns}:
-            yield Pair(columns, str(places[columns]), *(held[c] for c in columns), sure=True)
+        if (role := places[columns]) in ("system", "dialogue") and not numeric & {*columns}:
+            yield pair(columns, str(role), sure=role == "system")
     for won, lost in itertools.permutations(free.keys() - texts, 2):
         named = _WON.search(won) and _LOST.search(lost) and _WON.sub("", won) == _LOST.sub("", lost)
         if named and {*held[won]} & {*held[lost]} and (held[won] != held[lost]).all():
-            yield Pair((won, lost), "won", held[won], held[lost], sure=True)
+            yield pair((won, lost), "won", sure=True)
     few = [c for c, n in free.items() if c not in texts | numeric and 1 < len(n) <= min(_MOST, len(cells) / 2)]
     for columns in [*short, *itertools.combinations(few[:_TRIED], 2)]:
         one, other = (free[c].keys() for c in columns)
         alike = columns in places or 2 * len(one & other) >= min(len(one), len(other))
         if alike and not numeric & {*columns} and (held[columns[0]] != held[columns[1]]).mean() >= _DIFFER:
-            yield Pair(columns, "system", *(held[c] for c in columns))
+            yield pair(columns, "system")
     for column in (c for c in free if c not in numeric and 1 < len(free[c]) <= _MOST and len(cells) >= 4):
         between = next((b for b in _BETWEEN if all(text.count(b) == 1 for text in free[column])), None)
         if between:
@@ -146,34 +160,30 @@ def _pairs(out: Guess, cells: pd.DataFrame) -> Iterator[Pair]:
                 yield Pair((column,), "cell", first, second, pattern=f"{{system}}{between}{{system_b}}")
     for columns in places if "system" not in out.columns else ():
         if texts >= {*columns}:
-            yield Pair(columns, "text", *(held[c] for c in columns))
+            yield pair(columns, "text")
 
 
-def _outcome(out: Guess, cells: pd.DataFrame, pair: Pair, column: str) -> Outcome | None:
-    """What a column says of who won; None where it does not."""
+def _outcome(
+    out: Guess, cells: pd.DataFrame, pair: Pair, column: str, words: dict[str, int], coding: Coding
+) -> Outcome | None:
+    """What a column says of who won; None where it does not. words : its answers. coding : of these, if no names."""
     taken = {c for ours, c in out.columns.items() if ours not in ("score", "label")} | {*pair.columns}
-    if column in taken or _SHOWN.search(column):
+    names = words.keys() & pair.names if pair.of != "text" else set()
+    literal = {c.lower(): side for c, side in zip(pair.columns, (1, -1), strict=False)}
+    if column in taken or not (names or coding.sides or literal.keys() & {w.lower() for w in words}):
         return None
-    held = codes.texts_of(cells[column]).stripped
-    words = {w: n for w, n in held.n.items() if w not in out.na_values}
-    if not 1 < len(words) <= _MOST + 4:
-        return None
-    won, text = pd.Series(np.nan, cells.index), cells[column].str.strip()
-    differ = pair.first != pair.second
-    for side, value in ((pair.first, 1.0), (pair.second, -1.0)):
+    text, differ, won = cells[column].str.strip(), pair.first != pair.second, pd.Series(np.nan, cells.index)
+    for side, value in ((pair.first, 1.0), (pair.second, -1.0)) if names else ():
         won = won.mask(differ & (text == side), value)
-    names = {*words} & ({*pair.first} | {*pair.second}) if pair.of != "text" else set()
-    if not names or won[text.isin(names) & differ].isna().any():
+    if names and won[text.isin(names) & differ].isna().any():
         names, won = set(), pd.Series(np.nan, cells.index)
-    references = {c.lower(): side for c, side in zip(pair.columns, (1, -1), strict=False)}
-    coding = coded({w: n for w, n in words.items() if w not in names}, references)
-    score = won.fillna(text.map(coding.sides)) if names else text.map(coding.sides).astype(float)
+    coding = coded({w: n for w, n in words.items() if w not in names}, literal)
+    score = won.fillna(text.map(coding.sides).astype(float))
     odd = sum(words[w] for w in coding.unknown)
     if len(coding.unknown) > 3 or odd * 2 > sum(words.values()) or not {1, -1} <= {*score.dropna()}:
         return None
-    if not names and roles.role_of(column) in ("annotator", "dialogue", "system"):
-        return None
-    return Outcome(score, coding, frozenset(names))
+    role = not names and roles.role_of(column)
+    return None if role in ("annotator", "dialogue", "system") else Outcome(score, coding, frozenset(names))
 
 
 def identify(out: Guess, cells: pd.DataFrame) -> None:
@@ -260,8 +270,8 @@ def _unknown(out: Guess, cells: pd.DataFrame, column: str, coding: Coding, score
     if cleaning.few(times, len(score)):
         return score if cleaning.slips(out, held, column, [*coding.unknown], times) else None
     listed = ", ".join(map(repr, coding.unknown))
-    none = {"sources.*.na_values": [*out.na_values, *coding.unknown]}
-    none["sources.*.values"] = out.values | coding.sides
+    edits = {"na_values": [*out.na_values, *coding.unknown], "values": out.values | coding.sides}
+    none = {f"sources.*.{key}": value for key, value in edits.items()}
     out.values |= dict.fromkeys(coding.unknown, 0)
     out.ask(f"winner: {listed}", f"What is {listed} in {column!r}?", "a tie (`values`)", Answer("no answer", none))
     return score.mask(cells[column].str.strip().isin(coding.unknown), 0.0)
@@ -291,8 +301,9 @@ def one_each(out: Guess, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
     none where there are none. Who judged must be unknown, as for all counts of judgements."""
     ones = sorted(c for c, v in numeric.items() if c not in out.columns.values() and {*v.dropna()} <= {0, 1})
     for before in sorted({grids.shared([*p]) for p in itertools.pairwise(ones)} - {""}, key=len):
-        sides = {c: side_of(c.removeprefix(before)) for c in ones if c.startswith(before)}
-        if None in sides.values() or not (pd.DataFrame({c: numeric[c] for c in sides}).sum(axis=1) == 1).all():
+        told = {c: side_of(c.removeprefix(before)) for c in ones if c.startswith(before)}
+        sides = {c: side for c, side in told.items() if side is not None}
+        if len(sides) < len(told) or not (pd.DataFrame({c: numeric[c] for c in sides}).sum(axis=1) == 1).all():
             continue
         out.scores, out.counted, out.one_label = before + "{score}", True, "better"
         out.why["scores"] = "one column per outcome"

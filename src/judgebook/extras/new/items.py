@@ -19,7 +19,7 @@ def check(out: Guess, cells: pd.DataFrame) -> None:
     if len(texts) == 1 and "system_text" in out.columns:  # one reply may be given to several
         texts = [*[c for c in cells if plain(c) in _BEFORE and is_prose(cells[c])][:1], *texts]
     dialogue, system = out.columns.get("dialogue"), out.columns.get("system")
-    if out.constants or any("{dialogue}" in pattern for pattern in out.patterns.values()):
+    if any("{dialogue}" in pattern for pattern in out.patterns.values()):
         pass
     elif dialogue is None and texts and cells.duplicated(texts).any():
         out.identify = [*texts, *([system] if system else [])]
@@ -45,12 +45,6 @@ def check(out: Guess, cells: pd.DataFrame) -> None:
     if twice:
         repeats = "one row repeats" if twice == 1 else f"{twice} rows repeat"
         out.warnings.append(f"{repeats} an id: is a turn, a system or an annotator missing?")
-    if out.comparative:
-        out.warnings.append(
-            "comparisons: scores must be -1 (left loses), 0, +1 (left wins); `values` maps words to them"
-        )
-    if out.comparative and not out.constants and "dialogue_b" not in out.columns and not out.identify_b:
-        out.warnings.append("no column names the other dialogue of a comparison: map `dialogue_b` by hand")
 
 
 def _of_systems(out: Guess, cells: pd.DataFrame, before: list[str], system: str) -> None:

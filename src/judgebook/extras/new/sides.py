@@ -52,7 +52,7 @@ def side_of(word: str) -> int | None:
     return None
 
 
-def _families(names: Iterable[str]) -> dict[tuple[str, ...], dict[str, str]]:
+def families(names: Iterable[str]) -> dict[tuple[str, ...], dict[str, str]]:
     """Names that differ in a place only: what is left of each place, and right of it -> place -> name."""
     found: dict[tuple[str, ...], dict[str, str]] = {}
     for name in names:
@@ -66,7 +66,7 @@ def twins(names: Iterable[str]) -> dict[tuple[str, str], str]:
     """Names that differ in which of two places they name, the first place first, and what they share: `A_origin` and
     `B_origin` are two of `origin`. Where there is a third, they are none."""
     out = {}
-    for (_, left, right), of in _families(names).items():
+    for (_, left, right), of in families(names).items():
         if set(of) in _PLACES:
             first, second = sorted(of)
             out[of[first], of[second]] = (left + right).strip("_ .-")
@@ -96,7 +96,7 @@ def coded(n: Mapping[str, int], references: Mapping[str, int] | None = None) -> 
     bare = all(re.fullmatch(r"[-+0-9.,]+", w) for w in n)
     if n and all(x == x for x in number.values()) and (bare or None in sides.values()):
         return _in_numbers(number, n)
-    for of in _families(n).values():
+    for of in families(n).values():
         if len(of) > 2:  # places of more than two
             sides |= dict.fromkeys(of.values())
     for first, second in twins(n):

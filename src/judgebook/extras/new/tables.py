@@ -119,7 +119,8 @@ def _layout(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> N
     if out.labels or shapes.read(out, cells, numeric):
         pass
     elif out.comparative:
-        _compared(out, cells, numeric)
+        if out.outcomes or not several.systems_beside(out, cells, numeric):
+            _compared(out, cells, numeric)
     elif label and score and label not in numeric and cells[label].nunique() <= 60:
         out.layout = "long"
         out.why["layout"] = f"{label!r} names what was judged and {score!r} holds the score: one row per judgement"

@@ -22,44 +22,38 @@ _KEY = re.compile(r"[^.\[\]{}*:\s][^.\[\]{}*:]*")
 
 def compared_pairs(records: list[Any], given: dict[str, str]) -> Guess | None:
     """What the records hold, by paths, where they are comparisons; else None."""
-    lists = {path for record in records[:_SHOWN] for path in _lists(record, "")}
+    shown = records[:_SHOWN]
     keys: dict[str, Counter[str]] = {}
-    for record in records[:_SHOWN]:
-        for path, names in _maps(record, ""):
+    for record in shown:
+        for path, names in _inside(record, ""):
             keys.setdefault(path, Counter()).update(names)
     # names that only some records have are values: those of people
-    some = [path for path, n in keys.items() if len(n) > 1 and max(n.values()) < len(records[:_SHOWN])]
-    lists |= {f"{path}.{{annotator}}" for path in some}
-    for each in sorted({"", *lists}, key=lambda p: (not p.endswith("}"), p.count("."), p)):
-        cells, _ = _cells(records[:_SHOWN], each)
+    people = {f"{path}.{{annotator}}" for path, n in keys.items() if len(n) > 1 and max(n.values()) < len(shown)}
+    lists = {path for path, n in keys.items() if not n}
+    for each in [*sorted(people), "", *sorted(lists, key=lambda p: (p.count("."), p))]:
+        cells, _ = _cells(shown, each)
         seen = Guess()
         if len(cells) > 1:
             by_name(seen, cells, {})
             find(seen, cells)
         if seen.outcomes:
             cells, paths = _cells(records, each)
-            names = {path: name for name, path in paths.items()}
-            out = guess(cells, {ours: names.get(path, path) for ours, path in given.items()})
+            spelt = {path: name for name, path in paths.items()}
+            out = guess(cells, {ours: spelt.get(path, path) for ours, path in given.items()})
             return _by_paths(out, paths) if out.comparative and out.labels else None
     return None
 
 
-def _lists(value: Any, path: str) -> Iterator[str]:
-    """Paths of lists of objects."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _lists(inner, f"{path}.{key}".lstrip("."))
-    elif isinstance(value, list) and value and isinstance(value[0], dict):
-        yield path
-
-
-def _maps(value: Any, path: str) -> Iterator[tuple[str, list[str]]]:
-    """Paths of objects that hold a text or a number each, with their keys."""
+def _inside(value: Any, path: str) -> Iterator[tuple[str, list[str]]]:
+    """Paths of lists of objects; and of objects of texts and numbers, with their keys."""
     for key, inner in value.items() if isinstance(value, dict) else ():
+        at = f"{path}.{key}".lstrip(".")
         if isinstance(inner, dict) and inner and not any(isinstance(v, list | dict) for v in inner.values()):
-            yield f"{path}.{key}".lstrip("."), [*inner]
+            yield at, [*inner]
+        elif isinstance(inner, list) and inner and isinstance(inner[0], dict):
+            yield at, []
         else:
-            yield from _maps(inner, f"{path}.{key}".lstrip("."))
+            yield from _inside(inner, at)
 
 
 def _cells(records: list[Any], each: str) -> tuple[pd.DataFrame, dict[str, str]]:
