@@ -22,7 +22,7 @@ from judgebook.extras.new.columns import Guess, one_an_item, units, within
 from judgebook.extras.new.sides import Coding, coded, families, side_of, twins
 from judgebook.extras.new.words import is_prose
 from judgebook.sources.in_words import counted
-from judgebook.sources.nature import nature, plain
+from judgebook.sources.nature import plain
 
 #: things that are compared with each other, at most
 _MOST = 60
@@ -78,12 +78,11 @@ class Outcome:
 
 def find(out: Guess, cells: pd.DataFrame) -> None:
     """Say which columns hold the sides and which the outcomes, where rows are comparisons."""
-    held = {c: codes.texts_of(cells[c]).stripped.n for c in cells if c and not _SHOWN.search(c)}
-    words = {
-        c: {w: n for w, n in of.items() if w not in out.na_values} for c, of in held.items() if len(of) < 2 * _MOST
-    }
+    texts = {c: codes.texts_of(cells[c]).stripped for c in cells if c}
+    held = {c: of.n for c, of in texts.items() if len(of.distinct) < 2 * _MOST and not _SHOWN.search(c)}
+    words = {c: {w: n for w, n in of.items() if w not in out.na_values} for c, of in held.items()}
     codings = {c: coded(of) for c, of in words.items() if 1 < len(of) <= _MOST + 4}
-    for pair in _pairs(out, cells):
+    for pair in _pairs(out, cells, texts):
         found = {c: o for c in codings if (o := _outcome(out, cells, pair, c, words[c], codings[c]))}
         least = {"text": 2, "cell": 3}.get(pair.of, 2 if twins(pair.columns) else 3)
         if pair.sure or ("no pair" not in out.answers and max((o.sure for o in found.values()), default=0) >= least):
@@ -117,12 +116,14 @@ def find(out: Guess, cells: pd.DataFrame) -> None:
         out.why.setdefault(pair.of, "two columns, one for each side of a comparison")
 
 
-def _pairs(out: Guess, cells: pd.DataFrame) -> Iterator[Pair]:
-    """What may be the sides: by name, by values, in a cell, as texts."""
-    held = {c: cells[c].str.strip() for c in cells if c}
+def _pairs(out: Guess, cells: pd.DataFrame, held: dict[str, codes.Texts]) -> Iterator[Pair]:
+    """What may be the sides: by name, by values, in a cell, as texts. held : what each column holds."""
 
     def pair(columns: tuple[str, ...], of: str, *, sure: bool = False) -> Pair:
-        return Pair(columns, of, held[columns[0]], held[columns[1]], sure)
+        return Pair(columns, of, cells[columns[0]].str.strip(), cells[columns[1]].str.strip(), sure)
+
+    def differ(one: pd.Series, other: pd.Series) -> float:
+        return float((one.str.strip() != other.str.strip()).mean())
 
     for of in ("system", "dialogue"):
         if {of, f"{of}_b"} <= set(out.columns):
@@ -132,31 +133,32 @@ def _pairs(out: Guess, cells: pd.DataFrame) -> Iterator[Pair]:
             yield pair(columns, of, sure=True)
     if {"system", "dialogue"} & {ours for ours in out.columns if f"{ours}_b" not in out.columns}:
         return  # as answered
-    free = {c: codes.texts_of(cells[c]).stripped.n for c in held if c not in out.columns.values()}
+    free = {c: of.distinct for c, of in held.items() if c not in out.columns.values()}
     free = {c: n for c, n in free.items() if roles.role_of(c) != "annotator"}
     texts = {c for c, n in free.items() if len(n) > 2 and is_prose(cells[c])}
-    numeric = {c for c in free if nature("c", cells[c]).kind in ("rating", "slider", "number", "fraction")}
+    numeric = {c for c, n in free.items() if np.isfinite(held[c].numbers[n != ""]).all()}
     places = {p: roles.role_of(shared) for p, shared in twins(free).items() if roles.role_of(shared) != "annotator"}
     short = [p for p in places if not texts & {*p}]
     for columns in sorted(short, key=lambda p: places[p] != "system"):
         if (role := places[columns]) in ("system", "dialogue") and not numeric & {*columns}:
             yield pair(columns, str(role), sure=role == "system")
-    for won, lost in itertools.permutations(free.keys() - texts, 2):
-        named = _WON.search(won) and _LOST.search(lost) and _WON.sub("", won) == _LOST.sub("", lost)
-        if named and {*held[won]} & {*held[lost]} and (held[won] != held[lost]).all():
+    ends = ([c for c in free if c not in texts and end.search(c)] for end in (_WON, _LOST))
+    for won, lost in itertools.product(*ends):
+        named = _WON.sub("", won) == _LOST.sub("", lost)
+        if named and {*free[won]} & {*free[lost]} and differ(cells[won], cells[lost]) == 1:
             yield pair((won, lost), "won", sure=True)
     few = [c for c, n in free.items() if c not in texts | numeric and 1 < len(n) <= min(_MOST, len(cells) / 2)]
     for columns in [*short, *itertools.combinations(few[:_TRIED], 2)]:
-        one, other = (free[c].keys() for c in columns)
+        one, other = ({*free[c]} for c in columns)
         alike = columns in places or 2 * len(one & other) >= min(len(one), len(other))
-        if alike and not numeric & {*columns} and (held[columns[0]] != held[columns[1]]).mean() >= _DIFFER:
+        if alike and not numeric & {*columns} and differ(*(cells[c] for c in columns)) >= _DIFFER:
             yield pair(columns, "system")
     for column in (c for c in free if c not in numeric and 1 < len(free[c]) <= _MOST and len(cells) >= 4):
         between = next((b for b in _BETWEEN if all(text.count(b) == 1 for text in free[column])), None)
         if between:
-            parts = held[column].str.split(between, regex=False)
+            parts = cells[column].str.strip().str.split(between, regex=False)
             first, second = parts.str[0], parts.str[1]
-            if (first != second).mean() >= _DIFFER:
+            if differ(first, second) >= _DIFFER:
                 yield Pair((column,), "cell", first, second, pattern=f"{{system}}{between}{{system_b}}")
     for columns in places if "system" not in out.columns else ():
         if texts >= {*columns}:
