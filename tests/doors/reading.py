@@ -101,6 +101,13 @@ def judgements(built: build.Built) -> list[Judgement]:
     return out
 
 
+def rows(data: Path) -> list[Judgement]:
+    """What is read of a file with Enter at each question."""
+    path = data.parent / "door.yaml"
+    path.write_text(carried(drafted("door", data, data.parent)), encoding="utf-8")
+    return judgements(build.build(params.load(path)))
+
+
 def _sided(r: Judgement) -> Judgement:
     """A comparison from the side of the system that comes first by its name."""
     if r.other is None or str(r.system) <= str(r.other):

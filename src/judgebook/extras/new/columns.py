@@ -16,6 +16,7 @@ from judgebook.extras.new.words import ASPECT, RATERS, SCALES, label_id
 from judgebook.sources.nature import nature, plain
 
 if TYPE_CHECKING:
+    from judgebook.extras.new.comparisons import Outcome, Pair
     from judgebook.extras.new.readings import Table
 
 COUNT = re.compile(r"^(n|num|no|number)_|count|^(slot|index|idx|order|rank|fold|age|year|trial)$|_(ms|at)$|time", re.I)
@@ -34,7 +35,8 @@ _MANY = 500
 class Guess(Doubts):
     """What a table seems to hold.
 
-    table : what determines what in it. columns : our column -> the file's. labels : the file's spelling -> (id,
+    table : what determines what in it. pair, outcomes : the sides of comparisons, and columns that say who won.
+    columns : our column -> the file's. labels : the file's spelling -> (id,
     smallest, largest, whole numbers).
     identify, identify_b : columns that make the id of a dialogue (and of the other of a pair) together. positions : it
     is not known who judged. values : words that stand for scores. judges : annotators that look like language models.
@@ -79,6 +81,8 @@ class Guess(Doubts):
     annotators: list[str] = field(default_factory=list)
     score_columns: list[str] = field(default_factory=list)
     table: Table | None = None
+    pair: Pair | None = None
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)
 
     @property

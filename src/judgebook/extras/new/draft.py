@@ -22,6 +22,7 @@ from judgebook.extras.new.asking.terminal import carried
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.grids import shared
 from judgebook.extras.new.nested.groups import NUMBERED
+from judgebook.extras.new.nested.pairs import compared_pairs
 from judgebook.extras.new.nested.records import guess_records
 from judgebook.extras.new.shapes import periods
 from judgebook.extras.new.shapes.ranks import as_rows
@@ -205,6 +206,9 @@ def _json_source(data: Path, file: str, out: Draft, given: dict[str, str]) -> li
         rows = exports.guess_table(export, cells.fillna("").astype(str), data, file, given)
         if rows.labels or any(question.fact.startswith("label ") for question in rows.questions):
             return _table(file, {}, rows, out, records=True)
+    compared = None if export or read.single else compared_pairs(read.records, given)
+    if compared:
+        return _table(file, {}, compared, out, records=True)
     shape = guess_records(read)
     if shape is None:
         left = unused(read, [])

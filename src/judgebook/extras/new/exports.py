@@ -15,9 +15,10 @@ from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.judged import nothing
 from judgebook.extras.new.nested.records import guess_records
 from judgebook.extras.new.presets import FOLDER, Export, Tool, beside, fits, holds, values_at
+from judgebook.extras.new.sides import side_of
 from judgebook.extras.new.spelling import Shape, comment, declared, flow, label_lines, quoted
 from judgebook.extras.new.tables import guess
-from judgebook.extras.new.words import looks_like_model, ranked, side_of
+from judgebook.extras.new.words import looks_like_model, ranked
 from judgebook.sources import filters
 from judgebook.sources.adapters.options.records import Records as RecordSource
 from judgebook.sources.adapters.records import cells_of

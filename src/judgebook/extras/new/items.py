@@ -19,31 +19,14 @@ def check(out: Guess, cells: pd.DataFrame) -> None:
     if len(texts) == 1 and "system_text" in out.columns:  # one reply may be given to several
         texts = [*[c for c in cells if plain(c) in _BEFORE and is_prose(cells[c])][:1], *texts]
     dialogue, system = out.columns.get("dialogue"), out.columns.get("system")
-    if out.constants or any("{dialogue}" in pattern for pattern in out.patterns.values()):
+    if any("{dialogue}" in pattern for pattern in out.patterns.values()):
         pass
-    elif dialogue is None and system and "system_b" in out.columns and "user_text" in out.columns:
-        prompt = out.columns["user_text"]
-        out.identify, out.identify_b = [prompt, system], [prompt, out.columns["system_b"]]
-        out.why["identify"] = "no column names what was compared: the same prompt is the same item"
     elif dialogue is None and texts and cells.duplicated(texts).any():
         out.identify = [*texts, *([system] if system else [])]
         out.why["identify"] = "no column names the dialogue: the same texts are the same item"
-    elif dialogue is None and system and "system_b" in out.columns and "dialogue_b" not in out.columns:
-        out.identify, out.identify_b = ["{row}", system], ["{row}", out.columns["system_b"]]
-        out.why["identify"] = "no column names what was compared: each row is treated as a separate pair"
     elif dialogue is None:
         out.columns["dialogue"] = "{row}"
         out.why["dialogue"] = "no column names the dialogue: each row is one"
-    elif system and "system_b" in out.columns and "dialogue_b" not in out.columns:
-        dialogue = _shown(out, cells, dialogue)
-        out.columns.pop("dialogue")
-        out.columns["context"] = dialogue
-        out.identify, out.identify_b = [dialogue, system], [dialogue, out.columns["system_b"]]
-        out.why["identify"] = "each id covers one response from each system: it is their shared context"
-    elif out.comparative and out.patterns and system is None:
-        out.columns["context"] = out.columns.pop("dialogue")
-        out.identify, out.identify_b = [dialogue, "{system}"], [dialogue, "{system_b}"]
-        out.why["identify"] = "each id covers one response from each system: it is their shared context"
     elif "{system}" in out.scores:
         out.columns["context"] = out.columns.pop("dialogue")
         out.identify = [dialogue, "{system}"]
@@ -62,12 +45,6 @@ def check(out: Guess, cells: pd.DataFrame) -> None:
     if twice:
         repeats = "one row repeats" if twice == 1 else f"{twice} rows repeat"
         out.warnings.append(f"{repeats} an id: is a turn, a system or an annotator missing?")
-    if out.comparative:
-        out.warnings.append(
-            "comparisons: scores must be -1 (left loses), 0, +1 (left wins); `values` maps words to them"
-        )
-    if out.comparative and not out.constants and "dialogue_b" not in out.columns and not out.identify_b:
-        out.warnings.append("no column names the other dialogue of a comparison: map `dialogue_b` by hand")
 
 
 def _of_systems(out: Guess, cells: pd.DataFrame, before: list[str], system: str) -> None:
@@ -81,17 +58,3 @@ def _of_systems(out: Guess, cells: pd.DataFrame, before: list[str], system: str)
             both = Answer(f"yes: name them by {column!r} and {system!r} together")
             text = f"Are the systems named by both {system!r} and {column!r}, which say together how a reply was made?"
             out.ask("system", text, f"no, by {system!r}", both)
-
-
-def _shown(out: Guess, cells: pd.DataFrame, item: str) -> str:
-    """What both sides of a comparison answered: the prompt where the file names one beside an id of the pair."""
-    pair = [out.columns["system"], out.columns["system_b"]]
-    if cells.groupby(item)[pair].nunique().max().max() > 1:
-        return item
-    for column in cells:
-        named = plain(column) in ("prompt", "promptid", "question", "questionid", "instruction", "context", "contextid")
-        if named and column not in out.columns.values() and cells.groupby(item)[column].nunique().max() == 1:
-            out.unused.pop(column, None)
-            out.why["context"] = "what both systems answered"
-            return column
-    return item

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
 import pandas as pd
 
 from judgebook.extras.new import grids
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess, numbers
-from judgebook.extras.new.words import ASPECT, PERSON, looks_like_model, side_of
+from judgebook.extras.new.words import ASPECT, PERSON, looks_like_model
 from judgebook.study import paths
 
 #: words in the names of models that other columns have, too
@@ -92,24 +91,3 @@ def refuse_systems(out: Guess, columns: list[str]) -> None:
     out.unused |= dict.fromkeys(columns, "named after a system, with no label")
     how = Answer('one system each: `scores: "{system}"` and `constants: {label: …}` (docs/own_data.md)')
     out.ask("labels", f"What are the columns {', '.join(columns)}?", "not read", how)
-
-
-def winners(out: Guess, numeric: dict[str, pd.Series], columns: list[str]) -> tuple[dict[str, str], dict]:
-    """Columns of the outcomes of a comparison (`winner_model_a`, `winner_tie`), with 1 in that of the one: column ->
-    the label, and the numbers of these columns as sides. Both are empty where there are none.
-
-    Who judged must be unknown, as for all counts of judgements.
-    """
-    if not out.comparative or "annotator" in out.columns:
-        return {}, {}
-    ones = sorted(c for c in columns if set(numeric[c].dropna()) <= {0, 1})
-    for before in sorted({grids.shared([*pair]) for pair in pairwise(ones)} - {""}, key=len):
-        outcomes = {c: side_of(c.removeprefix(before)) for c in ones if c.startswith(before)}
-        sides = {c: side for c, side in outcomes.items() if side is not None}
-        if len(sides) < len(outcomes) or not (pd.DataFrame({c: numeric[c] for c in sides}).sum(axis=1) == 1).all():
-            continue
-        out.scores, out.counted, out.one_label = before + "{score}", True, "better"
-        out.why["scores"] = "one column per outcome"
-        out.values |= {c.removeprefix(before): side for c, side in sides.items()}
-        return dict.fromkeys(sides, out.one_label), {c: numeric[c] * side for c, side in sides.items()}
-    return {}, {}

@@ -358,7 +358,13 @@ def choose(out: Guess, cells: pd.DataFrame) -> None:
     free = [c for c in t.code if c not in taken]
     found = read(t, fixed, free)
     best = found[0]
-    for role, column in (("system", best.system), ("annotator", best.annotator)):
+    alone = [c for c in free if t.levels[c] == 1 and (t.code[c] == 0).all() and role_of(c) == "annotator"]
+    # of an item judged again by the one who is named, others may have judged
+    one = (
+        alone if out.comparative or not t.repeated([*best.item, *([best.system] if best.system else []), *keys]) else []
+    )
+    who = best.annotator or (one[0] if len(one) == 1 and "annotator" not in fixed else None)
+    for role, column in (("system", best.system), ("annotator", who)):
         if column and role not in fixed:
             out.columns[role] = column
             out.why[role] = _why(role, column)

@@ -149,8 +149,7 @@ def _named_sides(by_name: dict[str, str], numeric: dict[str, pd.Series]) -> bool
 
 
 def by_words(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
-    """Columns whose names say in other words that they hold labels or scores, or name the two of a comparison."""
-    _pairs(out, cells)
+    """Columns whose names say in other words that they hold labels or scores."""
     # whether a column of numbers holds the scores depends on whether another says what was judged
     for column in sorted(cells, key=lambda c: role_of(c) == "score"):
         role = role_of(column) if column and column not in out.columns.values() else None
@@ -161,23 +160,6 @@ def by_words(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> 
         if role == "score" or are_names(cells[column]):
             out.columns[role] = column
             out.why[role] = "by the words of its name"
-
-
-_SIDE = re.compile(r"(.*[^0-9])(?:(?P<first>1|[_ .-]?[aA]|left)|2|[_ .-]?[bB]|right)")
-
-
-def _pairs(out: Guess, cells: pd.DataFrame) -> None:
-    """Two columns of systems (or dialogues) that differ by which of two they name: `generator_1` and `generator_2`."""
-    sides: dict[tuple[str, str], dict[bool, str]] = {}
-    for column in (c for c in cells if c and c not in out.columns.values()):
-        match = _SIDE.fullmatch(column)
-        role = role_of(match[1].rstrip("_ .-")) if match else None
-        if match and role in ("system", "dialogue") and not is_prose(cells[column]):
-            sides.setdefault((role, match[1]), {})[bool(match["first"])] = column
-    for (role, _), columns in sides.items():
-        if len(columns) == 2 and role not in out.columns:
-            out.columns |= {role: columns[True], f"{role}_b": columns[False]}
-            out.why[role] = "two columns, one for each side of a comparison"
 
 
 #: names of a place in a list, which says who judged only as far as `annotators: positions` does

@@ -30,9 +30,9 @@ from judgebook.extras.new.columns import (
 from judgebook.extras.new.judged.gold import named_for_gold
 from judgebook.extras.new.judged.means import means
 from judgebook.extras.new.judged.words import answered, differing
-from judgebook.extras.new.one_label import named_for_judges, named_for_systems, one_label, refuse_systems, winners
+from judgebook.extras.new.one_label import named_for_judges, named_for_systems, one_label, refuse_systems
 from judgebook.extras.new.words import ASPECT, CHOICE, label_id, ranked
-from judgebook.sources.nature import NOTHING, Nature, nature, plain
+from judgebook.sources.nature import NOTHING, Nature, nature
 from judgebook.sources.rows import numbers as number_texts
 
 _SAME = "the same for all annotators of an item"
@@ -40,7 +40,7 @@ _SAME = "the same for all annotators of an item"
 
 def wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
     """Score columns: a grid of labels and annotators where the names show one, else one column per label."""
-    numeric, ratings = _ratings(out, cells, numeric)
+    numeric, ratings = (numeric, numeric) if out.comparative else _ratings(out, cells, numeric)
     of = _labels(out, cells, numeric, ratings)
     if of is None:
         return
@@ -81,16 +81,14 @@ def _ratings(
         ratings |= _sliders(out, {c: v for c, v in numeric.items() if c not in ratings})
     free = {c: v for c, v in numeric.items() if c not in ratings}
     ratings |= _sliders(out, {c: v for c, v in free.items() if f"label {c}" in out.answers or _differs(out, cells, c)})
-    ratings = _places_of_sides(out, _sides_only(out, ratings))
-    if not out.comparative:
-        worded = _judged(out, cells, _ordered(out, cells))
-        of_item = one_an_item(out, cells, worded)
-        out.unused |= dict.fromkeys(of_item, _SAME)
-        ratings |= {c: v for c, v in worded.items() if c not in of_item}
+    worded = _judged(out, cells, _ordered(out, cells))
+    of_item = one_an_item(out, cells, worded)
+    out.unused |= dict.fromkeys(of_item, _SAME)
+    ratings |= {c: v for c, v in worded.items() if c not in of_item}
     numeric |= ratings
     shared = one_an_item(out, cells, [c for c in ratings if c not in said])
-    # of a pair: what was shown, not how well it did. In words: how the item was made, no metric
-    none = shared if out.comparative or len(shared) == len(ratings) else [c for c in shared if c not in measured]
+    # in words: how the item was made, no metric
+    none = shared if len(shared) == len(ratings) else [c for c in shared if c not in measured]
     out.unused |= dict.fromkeys(none, _SAME)
     for column in shared:
         del ratings[column]
@@ -99,19 +97,18 @@ def _ratings(
             by_model = Answer("judgements by a model: put them in rows of their own and list it in `judges`")
             out.ask(f"metric {column}", text, "a metric", by_model, evidence=evidence)
     fractions = [c for c, v in numeric.items() if c not in ratings and (v.dropna() % 1 != 0).any()]
-    if not out.comparative:
-        for column in [c for c in fractions if _differs(out, cells, c)]:
-            fractions.remove(column)
-            ratings[column] = numeric[column]
-            out.warnings.append(f"{column!r}: fractions that differ between annotators of an item: treated as a label")
-        of_people = means(numeric, fractions, list(ratings))
-        fractions = [c for c in fractions if c not in of_people]
-        ratings |= {c: numeric[c] for c in of_people}
-        if of_people:
-            out.warnings.append(
-                f"{', '.join(of_people)}: fractions as means of a few people have them, treated as labels; "
-                "if a program computed them, write them below `metrics`"
-            )
+    for column in [c for c in fractions if _differs(out, cells, c)]:
+        fractions.remove(column)
+        ratings[column] = numeric[column]
+        out.warnings.append(f"{column!r}: fractions that differ between annotators of an item: treated as a label")
+    of_people = means(numeric, fractions, list(ratings))
+    fractions = [c for c in fractions if c not in of_people]
+    ratings |= {c: numeric[c] for c in of_people}
+    if of_people:
+        out.warnings.append(
+            f"{', '.join(of_people)}: fractions as means of a few people have them, treated as labels; "
+            "if a program computed them, write them below `metrics`"
+        )
     out.metrics = list(dict.fromkeys(fractions + [c for c in shared if c not in (*none, *ratings)]))
     return numeric, ratings
 
@@ -120,9 +117,9 @@ def _named_otherwise(out: Guess, others: dict[str, pd.Series], ratings: dict[str
     """Columns of the levels of other labels below a name of something else; asks of others that may be labels."""
     scales = [set(v.dropna()) for v in ratings.values()]
     found = {c: whatever_its_name(out, c, v, scales) for c, v in others.items()}
-    for column in (c for c, judged in found.items() if judged is None and c in out.unused and not out.comparative):
+    for column in (c for c, judged in found.items() if judged is None and c in out.unused):
         ask_if_answers(out, column)
-    labels = {c: others[c] for c, judged in found.items() if judged and not out.comparative}
+    labels = {c: others[c] for c, judged in found.items() if judged}
     out.unused = {c: why for c, why in out.unused.items() if c not in labels}
     return labels
 
@@ -132,7 +129,7 @@ def _labels(
 ) -> dict[str, str] | None:
     """The label of each score column, whose pattern is noted; None where the columns are no scores of labels."""
     columns, by_person = list(ratings), "annotator" in out.columns
-    named, outcomes = grids.named_grid(columns), winners(out, numeric, columns)
+    named = grids.named_grid(columns)
     if named is None and not out.comparative:
         free = cells.columns.difference([*out.columns.values(), *numeric], sort=False)
         worded = [c for c in free if numbers(cells[c], out.na_values) is None and answered(out, cells[c], c)]
@@ -141,9 +138,8 @@ def _labels(
         out.scores, of = named[0].replace("{annotator}", "{dialogue}"), named[1]
         out.repeated = ["{dialogue}"]
         out.why["scores"] = "the columns form a grid of dialogues and labels"
-    elif outcomes[0]:
-        of = outcomes[0]
-        numeric |= outcomes[1]
+    elif out.counted:
+        of = dict.fromkeys(columns, str(out.one_label))
     elif _counts(out, ratings) or _wins(out, cells, columns):
         return None
     elif each := out.answers.get("each column"):
@@ -198,12 +194,6 @@ def _wins(out: Guess, cells: pd.DataFrame, columns: list[str]) -> bool:
 
 def _say_what_is_missing(out: Guess, cells: pd.DataFrame) -> None:
     """What to do where no column looks like ratings."""
-    who = {plain(c): c for c in cells if c}
-    if {"winner", "loser"} <= set(who):
-        sides = f"system: {who['winner']}, system_b: {who['loser']}"
-        hint = f"`adapter: records`, `scores: {who['winner']}` and `columns: {{{sides}}}` read them (docs/own_data.md)"
-        out.warnings.append(f"{who['winner']!r} and {who['loser']!r} of comparisons? {hint}")
-        return
     out.warnings.append("no column looks like ratings: fill in `scores`, `label_names` and `labels` by hand")
     free = cells.columns.difference(list(out.columns.values()), sort=False)
     worded = {c: nature(c, cells[c]) for c in free if c}
@@ -260,7 +250,7 @@ def _same_for_all(
             COUNT.search(column) or _SETTING.search(column) or nature(column, pd.Series(["1", "2", "2"])).kind == "id"
         )
         a_level = value in levels or (value % 1 == 0 and 0 <= value <= max(levels, default=10))
-        if named or out.comparative or not a_level:
+        if named or not a_level:
             out.unused[column] = kind.says
             continue
         setting = Answer("a setting: delete it from `labels`", {f"labels.{label_id(column)}": None})
@@ -321,48 +311,6 @@ def _differs(out: Guess, cells: pd.DataFrame, column: str) -> bool:
     held = codes.texts_of(cells[column])
     code = np.where(held.rows(lambda text: text not in out.na_values), held.code, -1)
     return share(within(units(cells, item), code)[1] > 1) > 0.5
-
-
-def _places_of_sides(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.Series]:
-    """Answers 1 and 2 (and 0) of comparisons: which of the two is better."""
-    if not (out.comparative and ratings):
-        return ratings
-    every = pd.concat(list(ratings.values())).dropna()
-    if every.min() < -1 and every.max() > 1:
-        out.values |= {f"{n:g}": int(n > 0) - int(n < 0) for n in sorted(every.unique())}
-        out.warnings.append("signs of scores say which side won; how much better it was is not kept (`values`)")
-        _which_won(out, "positive scores")
-        return {c: v.map(lambda n: float((n > 0) - (n < 0)), na_action="ignore") for c, v in ratings.items()}
-    if any(not set(v.dropna()) <= {0, 1, 2} for v in ratings.values()):
-        return ratings
-    seen = set(pd.concat(list(ratings.values())).dropna())
-    if 2 not in seen:
-        return ratings
-    out.values |= {str(int(n)): {0: 0, 1: 1, 2: -1}[int(n)] for n in sorted(seen)}
-    _which_won(out, "1 (and 2 for the second)")
-    return {c: v.map({0: 0, 1: 1, 2: -1}) for c, v in ratings.items()}
-
-
-def _which_won(out: Guess, scores: str) -> None:
-    """Ask which side some scores are for."""
-    second = Answer("the second", {"sources.*.values": {word: -side for word, side in out.values.items()}})
-    out.ask("winner", f"Which side do {scores} say won?", "the first, as `values` has it", second)
-
-
-def _sides_only(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.Series]:
-    """Without ratings that say no side, if others of a comparison surely do: how sure somebody was, for example."""
-    seen = {c: set(v.dropna()) for c, v in ratings.items()} if out.comparative else {}
-    sides = {c for c, outcomes in seen.items() if outcomes and (min(outcomes) < 0 or outcomes <= {0, 1, 2})}
-    sure = {c for c in sides if min(seen[c]) < 0 or 2 in seen[c]}
-    if not sure and sides:
-        others = Answer("others: map their words in `values` to 1 (the first), 0 and -1")
-        text = f"Which answers of {', '.join(sorted(sides))} say that the second side won?"
-        out.ask("winner", text, "none", others)
-    if not sure:
-        return ratings
-    sides = sure
-    out.unused |= {c: "does not say which side won" for c in ratings if c not in sides}
-    return {c: v for c, v in ratings.items() if c in sides}
 
 
 def _same_pattern(out: Guess, of: dict[str, str], columns: list[str]) -> dict[str, str]:

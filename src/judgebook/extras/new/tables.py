@@ -11,21 +11,16 @@ from hashlib import blake2b
 import pandas as pd
 
 from judgebook import codes
-from judgebook.extras.new import cleaning, items, readings, roles, several
-from judgebook.extras.new.asking.doubts import Answer
+from judgebook.extras.new import cleaning, comparisons, items, readings, roles, several
 from judgebook.extras.new.columns import Guess, distinct_texts, left_out, numbers, one_an_item
 from judgebook.extras.new.judged import platforms
-from judgebook.extras.new.judged.choices import between_texts
-from judgebook.extras.new.judged.gold import both_orders, gold_and_judges, scored_as_gold
+from judgebook.extras.new.judged.gold import gold_and_judges, scored_as_gold
 from judgebook.extras.new.judged.words import as_numbers, in_rows
 from judgebook.extras.new.score_columns import wide
 from judgebook.extras.new.shapes import periods
 from judgebook.extras.new.shapes import tables as shapes
 from judgebook.extras.new.shapes.options import opposites
-from judgebook.extras.new.words import (
-    looks_like_model,
-    side_of,
-)
+from judgebook.extras.new.words import label_id, looks_like_model
 from judgebook.sources import sampling
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import nature
@@ -50,22 +45,24 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     roles.by_name(out, named, numeric)
     periods.column(out, named)
     roles.by_words(out, named, numeric)
-    between_texts(out, cells, numeric)
-    readings.choose(out, named)
+    comparisons.find(out, cells)
+    readings.choose(out, named.drop(columns=[c for c in out.outcomes if c in named]))
     cells = cleaning.self_comparisons(out, cells)
     numeric = {c: v.reindex(cells.index) for c, v in numeric.items()}
     _combined(out, cells)
-    _pair_in_a_cell(out, cells, numeric)
     _layout(out, cells, numeric)
+    if out.comparative:
+        comparisons.identify(out, cells)
     if not (out.repeated or out.identify):
         items.check(out, cells)
     elif not ("annotator" in out.columns or "{annotator}" in out.scores or out.repeated):
         out.positions = True
+        out.why["annotators"] = "no column says who judged: repeated rows of an item are pos0, pos1, …"
     if not out.comparative and not out.repeated:
         several.several_answers(out, cells)
         several.ask_beside(out, cells)
     _models(out, cells)
-    both_orders(out, cells, numeric)
+    comparisons.orders(out, cells, {c: numeric[c] for c in out.outcomes if c in numeric})
     _not_used(out, cells)
     periods.dates(out, cells)
     return out
@@ -119,8 +116,11 @@ def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
 def _layout(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
     """Where scores stand, and their labels: in a known shape, a row for each, several in a row, or a column each."""
     label, score = out.columns.get("label"), out.columns.get("score")
-    if shapes.read(out, cells, numeric):
+    if out.labels or shapes.read(out, cells, numeric):
         pass
+    elif out.comparative:
+        if out.outcomes or not several.systems_beside(out, cells, numeric):
+            _compared(out, cells, numeric)
     elif label and score and label not in numeric and cells[label].nunique() <= 60:
         out.layout = "long"
         out.why["layout"] = f"{label!r} names what was judged and {score!r} holds the score: one row per judgement"
@@ -132,12 +132,25 @@ def _layout(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> N
     else:
         out.columns.pop("label", None)
         out.columns.pop("score", None)
-        if out.comparative:
-            numeric |= _sides(out, cells)
-            opposites(out, numeric)
         free = cells[cells.columns.difference(list(out.columns.values()), sort=False)]
         numeric |= as_numbers(out, free, numeric)
         wide(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
+
+
+def _compared(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
+    """Who won: a row for each label, or columns."""
+    found = comparisons.one_each(out, numeric) or comparisons.outcomes(out, cells, numeric)
+    opposites(out, found)
+    numeric |= found
+    label = out.columns.get("label")
+    out.columns.pop("score", None)
+    if label and len(found) == 1 and 1 < cells[label].nunique() <= 60:
+        out.layout, out.columns["score"] = "long", next(iter(found))
+        out.why["layout"] = f"{label!r} names what was judged: one row per judgement"
+        out.labels = {str(name): (label_id(str(name)), -1, 1, True) for name in cells[label].str.strip().unique()}
+        return
+    out.columns.pop("label", None)
+    wide(out, cells, found)
 
 
 def _drawn(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
@@ -185,25 +198,6 @@ def _judged_again(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]
             return
 
 
-def _pair_in_a_cell(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
-    """A cell that names the two systems that are compared: alpha_beta."""
-    for column in (c for c in cells if c not in numeric and c not in out.columns.values()):
-        held = distinct_texts(cells[column])
-        for s in (" vs. ", " vs ", "_vs_", "-vs-", "__", "|", "_"):
-            if len(cells) < 4 or any(text.count(s) != 1 for text in held):
-                continue
-            every = {side for text in held for side in text.split(s)}
-            if (
-                len(every) <= 30
-                and len(cells) >= 2 * len(every)
-                and sum(map(looks_like_model, every)) * 2 >= len(every)
-            ):
-                out.patterns[column] = f"{{system}}{s}{{system_b}}"
-                out.why["patterns"] = "its cells name two systems"
-                out.columns = {k: v for k, v in out.columns.items() if k not in ("system", "system_b")}
-                return
-
-
 def _combined(out: Guess, cells: pd.DataFrame) -> None:
     """A cell with an id and a system in brackets: d000 (alpha-bot)."""
     for column in cells:
@@ -248,42 +242,6 @@ def _not_used(out: Guess, cells: pd.DataFrame) -> None:
     used |= {*out.drop, *out.skip_columns}
     for column in (c for c in cells if c and c not in used):
         out.unused.setdefault(column, nature(column, cells[column].where(~cells[column].isin(out.na_values))).says)
-
-
-def _sides(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
-    """Columns that say in words which side won, as numbers; the words are noted in `values`."""
-    of_sides = {}
-    for column in cells.columns.difference(list(out.columns.values()), sort=False):
-        words = cells[column].where(~cells[column].isin(out.na_values))
-        number = pd.to_numeric(words.map(lambda word: side_of(word) if isinstance(word, str) else None))
-        sides, names = [out.columns.get("system"), out.columns.get("system_b")], set[str]()
-        if None not in sides:  # the winner by its name
-            named = {v for side in sides for v in cells[side].unique()} & {*words.dropna()}
-            of_names = cells[words.isin(named)]
-            if not of_names.empty and of_names[sides].eq(of_names[column], axis=0).any(axis=1).all():
-                names = named
-            by_name = number.copy()
-            for side, won in zip(sides, (1, -1), strict=True):
-                won_by = words.notna() & (words == cells[side]) & (cells[sides[0]] != cells[sides[1]])
-                by_name = by_name.mask(won_by, won)
-            if names and (number.notna() & (number != by_name)).any():
-                text, other = f"Does {column!r} name the system that won, or its side?", "the side: `values` says which"
-                out.ask("winner", text, "the system", Answer(other), evidence="its answers are names of systems")
-            number = by_name
-        odd = number.isna() & words.notna()
-        if len(set(number.dropna())) < 2:
-            continue
-        unlike = [*dict.fromkeys(words[odd].str.strip())]
-        if unlike and not cleaning.slips(out, cleaning.texts(cells), column, unlike, int(odd.sum())):
-            continue
-        of_sides[column] = number
-        spelt = {word: side_of(word) for word in words[~odd].dropna().unique() if word not in names}
-        out.values |= {word: side for word, side in spelt.items() if side is not None}
-        if len({word.strip().lower() for word, side in spelt.items() if side == 1}) > 1:
-            out.warnings.append(
-                f"{column!r} says how much better one side is; only which side is better is kept (`values`)"
-            )
-    return of_sides
 
 
 def _long_metrics(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:

@@ -18,47 +18,6 @@ SHORT = 40
 #: scales in use; the first that holds all scores is taken
 SCALES = ((0, 1), (-1, 1), (1, 3), (1, 5), (0, 2), (0, 4), (1, 7), (1, 10), (0, 10), (-2, 2), (-3, 3), (0, 100))
 RATERS = {"annotator", "annotation", "rater", "worker", "judge", "coder", "expert", "rating", "score", "answer"}
-#: how files say which side of a comparison won
-SIDES = {
-    **dict.fromkeys(("left", "a", "first", "model_a", "system_a", "bot_a", "win", "wins"), 1),
-    **dict.fromkeys(("tie", "draw", "equal", "same", "both", "neither", "tie (bothbad)", "no preference"), 0),
-    **dict.fromkeys(("right", "b", "second", "model_b", "system_b", "bot_b", "loss", "lose", "loses"), -1),
-}
-_SIDE = re.compile(
-    r"(?:(?:model|system|response|reply|bot|option|answer|chat|the) ?)*"
-    r"(?:(?P<first>a|1|left|first|x)|b|2|right|second|y)(?: one)?(?: is| was)?"
-    r"(?: (?:very )?(?:much|slightly|a lot|a little|a bit|significantly|somewhat|clearly|strongly))?"
-    r" ?(?:better|preferred|wins?|won|>+)"
-)
-_THING = "(?:model|system|response|reply|bot|chatbot|option|answer|chat|assistant|conversation|dialogue|one)"
-_NAMED_SIDE = re.compile(
-    rf"(?:the )?(?:{_THING}[ _-]?(?:(?P<first>a|1|left|first|x)|b|2|right|second|y)"
-    rf"|(?:(?P<left>left|first)|right|second)(?: {_THING}| side))"
-)
-#: `A>>B`, `B>A`, `A=B` as arenas write them
-_SIGNS = re.compile(r"(a|b|1|2|left|right) ?([<>=])[<>=]* ?(?!\1)(?:a|b|1|2|left|right)")
-_NO_SIDE = re.compile(
-    r"(?:about |roughly |both |they are )*(?:the )?(?:same|equal(?:ly (?:good|bad))?|similar|tie[sd]?)"
-)
-
-
-def side_of(word: str) -> int | None:
-    """Which side of a comparison a word says won (1, 0, -1); None where it says nothing of the kind.
-
-    How much better it was is not kept: `A is slightly better` is 1, as `A`.
-    """
-    answer = word.strip().lower().rstrip(".!")
-    if signs := _SIGNS.fullmatch(answer):
-        return ((signs[2] > "=") - (signs[2] < "=")) * (1 if signs[1] in ("a", "1", "left") else -1)
-    if answer in SIDES:
-        return SIDES[answer]
-    if match := _SIDE.fullmatch(answer):
-        return 1 if match["first"] else -1
-    if match := _NAMED_SIDE.fullmatch(answer):
-        return 1 if match["first"] or match["left"] else -1
-    return 0 if _NO_SIDE.fullmatch(answer) else None
-
-
 #: answers in words
 _YES = "yes, y, true, correct, ja, oui, sí, 是, pass, passed, thumbs_up, thumbs up, up, like, upvote, 👍, ✓, ✔, ✅"
 _NO = "no, n, false, incorrect, nein, non, 否, fail, failed, thumbs_down, thumbs down, down, dislike, downvote, 👎"

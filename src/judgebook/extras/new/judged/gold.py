@@ -1,4 +1,4 @@
-"""A column of gold beside columns of judges; and judges that saw each pair in both orders."""
+"""A column of gold beside columns of judges."""
 
 from __future__ import annotations
 
@@ -79,26 +79,3 @@ def named_for_gold(out: Guess, numeric: dict[str, pd.Series], columns: list[str]
         return False
     out.judges = judges
     return True
-
-
-def both_orders(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
-    """Notes that the left side was shown first, where a model judged pairs from both sides and not always alike."""
-    who, sides = out.columns.get("annotator"), [out.columns.get(side) for side in ("system", "system_b")]
-    scores = [c for c in numeric if c in out.labels]
-    item = out.columns.get("context") or next(iter(out.identify), None)
-    if not (out.judges and who and item and None not in sides and len(scores) == 1) or "first_shown" in out.columns:
-        return
-    rows = cells[cells[who].isin(out.judges)]
-    score = numeric[scores[0]].reindex(rows.index)
-    keys = [who, item]
-    seen = rows[keys].assign(a=rows[sides[0]], b=rows[sides[1]], score=score)
-    pairs = seen.merge(seen.rename(columns={"a": "b", "b": "a"}), on=[*keys, "a", "b"])
-    if pairs.empty or (pairs["score_x"] == -pairs["score_y"]).all():
-        return
-    out.constants["first_shown"] = "left"
-    out.repeats = out.repeats or "number"
-    changed = int((pairs["score_x"] != -pairs["score_y"]).sum()) // 2
-    how = Answer("no: delete `first_shown` and `repeats`, and correct the rows that contradict each other")
-    text = "Were pairs shown to a model in both orders, the left side of a row first?"
-    evidence = f"{len(pairs) // 2} pairs are there from both sides, {changed} with another choice"
-    out.ask("comparison: both orders", text, "yes (`first_shown`, `repeats`)", how, evidence=evidence)

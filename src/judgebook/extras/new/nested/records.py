@@ -6,6 +6,7 @@ The guess is a start that a person reads and corrects; no run depends on it.
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pandas as pd
 
@@ -21,8 +22,9 @@ from judgebook.extras.new.nested.groups import (
 )
 from judgebook.extras.new.nested.levels import Levels
 from judgebook.extras.new.nested.tree import LIST, MAP, Node, Place, collect, name_of, without_label
+from judgebook.extras.new.sides import coded
 from judgebook.extras.new.spelling import Shape, declared, flow, quoted
-from judgebook.extras.new.words import CHOICE, SIDES, looks_like_model
+from judgebook.extras.new.words import CHOICE, looks_like_model
 from judgebook.sources.formats import Records
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import Nature, nature
@@ -96,7 +98,7 @@ class _Writer(Levels):
             columns["label"] = self._path(label_column, label=False)
         elif "label" not in bound:
             constants["label"] = "score"
-        identify = self._compared(columns) or self._identify(place, columns, bound)
+        identify = self._identify(place, columns, bound)
         if "annotator" not in columns and "annotator" not in bound:
             out.source.append("annotators: positions")
         parts = {"columns": columns, "identify": identify, "constants": constants}
@@ -166,16 +168,15 @@ class _Writer(Levels):
         self.out.ask("item", "What is one item?", "each record", Answer(f"what {path} names"), evidence=evidence)
         return True
 
-    def _compared(self, columns: dict[str, str]) -> dict[str, list[str]]:
-        """Both sides of a comparison, where the values say in words which won."""
-        words = {v for p in self.scores for v in self.leaves[p].values if v}
-        if not {"system", "system_b", "dialogue"} <= set(columns) or not all(w.lower() in SIDES for w in words):
-            return {}
+    def _sides(self) -> bool:
+        """Whether all answers say in words which side won; then `values` says so."""
+        n = Counter(v for p in self.scores for v in self.leaves[p].values if v)
+        coding = coded(n)
+        if coding.unknown or coding.sure < 3 or not coding.sides:
+            return False
         self.out.method = "comparative"
-        self.out.source.append(f"values: {flow({w: SIDES[w.lower()] for w in sorted(words)})}")
-        shown = columns.pop("dialogue")
-        columns["context"] = shown
-        return {"dialogue": [shown, columns["system"]], "dialogue_b": [shown, columns["system_b"]]}
+        self.out.source.append(f"values: {flow(dict(sorted(coding.sides.items())))}")
+        return True
 
     def _several(self, base: list[str], system: str) -> bool:
         """Whether one id stands for responses of several systems."""
@@ -253,13 +254,11 @@ class _Writer(Levels):
             return
         seen = [set(column) for column in zip(*parts, strict=True)]
         systems = [i for i, s in enumerate(seen) if sum(map(looks_like_model, s)) > len(s) / 3]
-        words = [v for p in self.scores for v in self.leaves[p].values if v]
-        if len(systems) != 2 or not all(w.lower() in SIDES for w in words):
+        if len(systems) != 2 or not self._sides():
             return
         names = ["part_" + "abcdefgh"[i] for i in range(len(seen))]
         names[systems[0]], names[systems[1]] = "system", "system_b"
         others = [f"{{{n}}}" for n in names if n not in ("system", "system_b")]
-        self.out.method = "comparative"
         self.out.source = [
             line.replace("{dialogue}", "{pair}") for line in self.out.source if not line.startswith("identify")
         ]
@@ -267,7 +266,6 @@ class _Writer(Levels):
         self.out.source += [
             'patterns: {"{pair}": "' + "__".join(f"{{{n}}}" for n in names) + '"}',
             f"identify: {flow(ids)}",
-            f"values: {flow({w: SIDES[w.lower()] for w in sorted(set(words))})}",
         ]
         self.out.labels = dict.fromkeys(self.out.labels, "{scale: [-1, 1]}")
         self.out.without("level ")
