@@ -61,6 +61,7 @@ _NOT_DATA = {
     "authors",
     "report_url",
     "open_questions",
+    "assumed",
     "gate",
     "margin",
     "extra",

@@ -222,7 +222,7 @@ class Pages:
         ]
         about = [shared.title, shared.simulated, shared.nav, shared.sampling, shared.labels, self.of.study.description]
         about += [self._made(), self.of.study.authors, self.of.study.report_url, self.of.study.citation]
-        about += [self.of.study.open_questions] if self.of.study.open_questions else []
+        about += [self.of.study.unconfirmed] if self.of.study.unconfirmed else []
         about += [part.model_dump() for part in (self.of.study.inference, self.of.study.iaa, self.of.study.costs)]
         listed = [[r.name, r.title, r.question, r.note] for r in rows]
         return {
@@ -245,7 +245,7 @@ class Pages:
             self.shared(),
             self.of.key,
             study.description,
-            tuple(study.open_questions.items()),
+            tuple(study.unconfirmed.items()),
             self.of.profile(),
             self._rows(),
             self._made(),

@@ -125,6 +125,12 @@ class AnyStudy(Section):
         "repeat each until its line is deleted",
         examples=[{"system": "Which column names the system? Assumed: the column 'bot'."}],
     )
+    assumed: dict[str, str] = Field(
+        {},
+        description="what `new --yes` took for granted: fact → question with the answer assumed. The first page repeats "
+        "each until its line is deleted; `check` asks for nothing",
+        examples=[{"annotator": "Who judged? Assumed: the column 'worker'."}],
+    )
     gate: list[str] = Field(
         [],
         description="what `gate` requires of the study, where its call names nothing",
@@ -280,6 +286,11 @@ class AnyStudy(Section):
         if self.simulate is not None and not self.simulated:
             raise ValueError("simulated: expected true where there is a `simulate` section, found false")
         return self
+
+    @property
+    def unconfirmed(self) -> dict[str, str]:
+        """What nobody has confirmed of how the data are read: fact -> question with the answer assumed."""
+        return self.open_questions | self.assumed
 
     @property
     def own_methods(self) -> list[Method]:

@@ -41,6 +41,7 @@ PARTS = {
         "authors",
         "report_url",
         "open_questions",
+        "assumed",
         "gate",
         "extra",
         "simulated",

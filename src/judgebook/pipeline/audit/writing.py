@@ -108,7 +108,7 @@ def _job(nodes: StudyNodes, rows: list[Row], path: Path, values: list[str]) -> I
         page_jobs.Shared(study.title, study.simulated, (), sampling=weights),
         study.key,
         study.description,
-        tuple(study.open_questions.items()),
+        tuple(study.unconfirmed.items()),
         profile,
         tuple(rows),
         made,

@@ -54,6 +54,11 @@ def in_order(questions: Iterable[Question]) -> list[Question]:
     return sorted(reversed(first.values()), key=lambda q: _rank(q.fact))
 
 
+def decides(fact: str) -> bool:
+    """Whether the answer says what was judged, by whom and of what, on which every result rests."""
+    return _rank(fact) < _FIRST.index("direction")
+
+
 def _rank(fact: str) -> int:
     return next((i for i, kind in enumerate(_FIRST) if fact.startswith(kind)), len(_FIRST))
 
@@ -95,10 +100,12 @@ class Doubts:
 
 @dataclass
 class Draft(Doubts):
-    """A first YAML. text : without its questions. settled : fact -> how it was answered, for a comment."""
+    """A first YAML. text : without its questions. settled : fact -> how it was answered, for a comment. assumed : fact
+    -> what was taken for granted and may change an answer, for the first page."""
 
     text: str = ""
     settled: dict[str, str] = field(default_factory=dict)
+    assumed: dict[str, str] = field(default_factory=dict)
 
     def take(self, *found: Doubts) -> list[str]:
         """Take over what guesses are unsure of; their notes are returned."""

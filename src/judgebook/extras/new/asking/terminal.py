@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from judgebook.extras.new.asking.doubts import Answer, Draft, Question
+from judgebook.extras.new.asking.doubts import Answer, Draft, Question, decides
 from judgebook.extras.new.asking.edits import edited
 from judgebook.extras.new.spelling import comment, quoted
 
@@ -12,6 +12,7 @@ from judgebook.extras.new.spelling import comment, quoted
 _MOST = 6
 #: unlike the answer assumed, which closes the question
 _LATER = "decide later: as 1 for now, and the question stays open in the YAML"
+_ASSUMED = "assumed:  # by --yes; delete a line that is right: the first page repeats it until then"
 _KEY = "open_questions:  # change what is wrong, then delete the line: `check` and the first page repeat it until then"
 
 
@@ -19,6 +20,8 @@ def carried(out: Draft) -> str:
     """The YAML with its open questions below the title, and how the others were settled as comments."""
     head, title, *rest = out.text.splitlines()
     lines = [comment(f"{how}: {fact}") for fact, how in out.settled.items()]
+    lines += [_ASSUMED] if out.assumed else []
+    lines += [f"  {quoted(fact)}: {quoted(said, always=True)}" for fact, said in out.assumed.items()]
     lines += [_KEY] if out.questions else []
     for question in out.questions:
         lines.append(f"  {quoted(question.fact)}: {quoted(question.sentence, always=True)}")
@@ -27,8 +30,9 @@ def carried(out: Draft) -> str:
 
 
 def accept(out: Draft) -> None:
-    """Settle all questions by the answers assumed."""
-    out.settled = {f"{q.fact}: {q.assumed}": "Accepted by --yes" for q in out.questions}
+    """Settle all questions by the answers assumed; those that may change an answer are kept for the first page."""
+    out.assumed = {q.fact: q.sentence for q in out.questions if decides(q.fact)}
+    out.settled = {f"{q.fact}: {q.assumed}": "Accepted by --yes" for q in out.questions if q.fact not in out.assumed}
     out.questions = []
 
 
