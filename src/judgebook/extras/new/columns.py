@@ -45,7 +45,8 @@ class Guess(Doubts):
     scores, if no column says. sets : columns of several answers -> what divides them, and the answers.
     constants : our column -> its value in all rows. counted : cells hold how often the score was given that their
     column names. more : further lines of a source that `records` reads. ways : label -> its direction, where the shape
-    says it. answers : what somebody said, by the question: `label fluency`, `each column`.
+    says it. answers : what somebody said, by the question: `label fluency`, `each column`. called : label -> what a
+    question calls it, where columns have a code.
     """
 
     layout: str = "wide"
@@ -80,6 +81,7 @@ class Guess(Doubts):
     score_columns: list[str] = field(default_factory=list)
     table: Table | None = None
     answers: dict[str, str] = field(default_factory=dict)
+    called: dict[str, str] = field(default_factory=dict)
 
     @property
     def comparative(self) -> bool:
@@ -258,7 +260,7 @@ def _all_used(scores: pd.Series) -> bool:
 def add_label(out: Guess, name: str, values: pd.Series) -> None:
     """Declare a label with these scores, on the scale that they seem to have."""
     seen = values.dropna()
-    id_ = "score" if plain(name) in RATERS else label_id(name)
+    id_ = "score" if plain(name) in RATERS else label_id(out.called.get(name, name))
     id_ = "better" if id_ == "score" and out.comparative else id_
     if seen.empty:
         out.warnings.append(f"label {name!r}: no numeric score; `values` maps words to numbers")

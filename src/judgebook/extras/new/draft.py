@@ -445,11 +445,15 @@ def _table(file: str, options: dict[str, str], guess: Guess, out: Draft, *, reco
         lines += ["    " + comment(f"not used: {column}: {why}") for column, why in guess.unused.items()]
     labels = {name: _label(*one[1:], guess.categories.get(name)) for name, one in guess.labels.items()}
     labels |= {name: f"{labels[name][:-1]}, direction: {way}}}" for name, way in guess.ways.items()}
-    declared = [line for n, spec in labels.items() for line in declaration(ids[n], spec, n, compared=guess.comparative)]
+    declared = [line for n, spec in labels.items() for line in _declared(guess, ids, n, spec)]
     declared += [
         f"  {ids[c]}: {flow({'categories': answers, 'level': 'sets'})}" for c, (_, answers) in guess.sets.items()
     ]
     return [*lines, "labels:" if declared else "labels: {}", *declared]
+
+
+def _declared(guess: Guess, ids: dict[str, str], name: str, spec: str) -> list[str]:
+    return declaration(ids[name], spec, guess.called.get(name, name), compared=guess.comparative)
 
 
 def _scores(guess: Guess, *, records: bool) -> list[str]:

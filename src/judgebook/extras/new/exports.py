@@ -51,7 +51,13 @@ def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: st
         remaining = filters.dropped({c: cells[c] for c in rules}, {}, rules, cells.index)[0].isna()
         of_tool = [c for c in cells if export.own(c) and c not in {*source["columns"].values(), *rules}]
         codes = [v for v in source.get("na_values", []) if cells.isin([v]).any().any()]
-        out = guess(cells.loc[remaining, [c for c in cells if c not in of_tool]], source["columns"] | given, codes)
+        read = cells.loc[remaining, [c for c in cells if c not in of_tool]]
+        steps = {v: n for v, n in source.get("values", {}).items() if read.isin([v]).any().any()}
+        out = guess(read.replace({v: f"{n:g}" for v, n in steps.items()}), source["columns"] | given, codes)
+        if steps:
+            out.values |= steps
+            how = Answer("answers without an order: delete `values`, and declare labels with `categories`")
+            out.ask("level of the answers", f"Are {', '.join(steps)} steps of a scale?", "yes (`values`)", how)
         out.drop, out.comment = rules, export.comment
         if named := ", ".join(c for c in of_tool if c):
             out.unused = {named: f"of {export.tool.title} itself"} | out.unused

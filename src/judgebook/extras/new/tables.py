@@ -228,7 +228,7 @@ def _combined(out: Guess, cells: pd.DataFrame) -> None:
 def _models(out: Guess, cells: pd.DataFrame) -> None:
     """Annotators that look like language models: they are no people."""
     column = out.columns.get("annotator")
-    names = [str(v) for v in cells[column].unique()] if column else out.annotators
+    names = [str(v) for v in cells[column].unique()] if column in cells else out.annotators
     out.judges = list(dict.fromkeys([*out.judges, *filter(looks_like_model, names), *gold_and_judges(names)]))
     if out.judges:
         out.judged_by_models(len(out.judges))
