@@ -147,7 +147,7 @@ def _lines(name: str, data: Path, folder: Path, out: Draft, given: dict[str, str
         hint = "describe an extract of the file, and name the whole file in the YAML"
         raise DataError([Problem(data.name, "", "", expected, f"{len(cells):,}", hint)])
     if options.get("header") == "none":
-        guess = nameless(cells)
+        guess = nameless(cells, given)
     else:
         table = is_table(data.name)
         export = presets.recognise(_rows(cells.head(presets.MOST)), data, table=table)

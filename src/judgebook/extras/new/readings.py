@@ -301,7 +301,8 @@ def _of_system(t: Table, item: tuple[str, ...], system: str | None, who: str | N
     points += 1.5 * any(t.assigned(system, c) for c in others)
     points -= 2.0 * bool(who and t.same(system, [who]) > 0.98)
     if item:
-        points += 3.0 * any(t.same(x, item) < 0.9 and t.same(x, [*item, system]) > 0.98 for x in texts)
+        of_both = [x for x in texts if t.same(x, item) < 0.9 and t.same(x, [system]) < 0.98]
+        points += 3.0 * any(t.same(x, [*item, system]) > 0.98 for x in of_both)
         keys = [*others, *t.keys]
         points += 2.0 * (t.repeated(keys) > 0.02 and t.repeated([*keys, system]) == 0)
     return points

@@ -247,7 +247,7 @@ def _judged(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> d
         if f"label {column}" in out.answers:  # whatever its name says
             judged[column] = values
             continue
-        kind = nature(column, codes.texts_of(values.dropna()).changed("{:g}".format))
+        kind = nature(column, codes.texts_of(values.dropna()).changed("{:.15g}".format))
         if kind.kind == "constant" and (len(cells) > 5 or _SETTING.search(column)):
             constant[column] = kind
             continue

@@ -31,6 +31,9 @@ from judgebook.sources.in_words import counted
 from judgebook.sources.nature import nature
 from judgebook.study import limits
 
+#: of rows, those of another kind at most
+_KINDS = 0.4
+
 
 def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[str] | None = None) -> Guess:
     """What the columns of a table mean. `cells` holds text; an empty cell is an empty string.
@@ -52,6 +55,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     roles.by_words(out, named, numeric)
     between_texts(out, cells, numeric)
     readings.choose(out, named)
+    cells = _of_one_kind(out, cells)
     cells = cleaning.self_comparisons(out, cells)
     numeric = {c: v.reindex(cells.index) for c, v in numeric.items()}
     _combined(out, cells)
@@ -69,6 +73,31 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     _not_used(out, cells)
     periods.dates(out, cells)
     return out
+
+
+def _of_one_kind(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
+    """`cells` without rows of another kind, such as those that check whether people pay attention, where a person
+    judged an item of each kind: the most frequent kind counts, and the others are asked about."""
+    t, keys = (
+        out.table,
+        [out.columns[c] for c in ("dialogue", "system", "annotator", "turn", "label") if c in out.columns],
+    )
+    if t is None or out.comparative or out.identify or not {"dialogue", "annotator"} <= set(out.columns):
+        return cells
+    for column in t.few if 0 < t.repeated(keys) < _KINDS else []:
+        held = cells[column].str.strip().value_counts()
+        other = [value for value in held.index[1:] if value]
+        if column in keys or t.kinds[column].kind not in ("words", "names") or t.repeated([*keys, column]) > 0:
+            continue
+        if held.iloc[1:].sum() >= _KINDS * len(cells) or f"rows of {column}" in out.answers:
+            continue
+        shown = ", ".join(f"{value} ({n:,})" for value, n in held.items())
+        how = Answer("all: the kind tells items apart", given={f"rows of {column}": "all"})
+        text = f"Which rows count, of {column!r}: {shown}?"
+        out.ask("item: kinds of rows", text, f"those of {held.index[0]}; of others an item is judged again", how)
+        out.drop[column] = other if len(other) > 1 else other[0]
+        return cells.loc[~cells[column].str.strip().isin(other)]
+    return cells
 
 
 def _shortened(cells: pd.DataFrame) -> pd.DataFrame:
@@ -152,14 +181,10 @@ def _drawn(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     return cells.drop(columns=[*out.unused, *([out.sampling[1]] if out.sampling else [])])
 
 
-def nameless(cells: pd.DataFrame) -> Guess:
-    """What can be said of a table without a header: what each column holds."""
-    out = Guess(columns={"dialogue": "{row}"}, positions=True)
-    out.unused = {column: nature(column, cells[column]).says for column in cells}
-    out.warnings.append(
-        "the file has no header: name its columns in `column_names`, then say which identify the dialogue and the "
-        "annotator, and which hold scores (`columns`, `scores`, `labels`)"
-    )
+def nameless(cells: pd.DataFrame, given: dict[str, str]) -> Guess:
+    """What the columns of a table without a header mean: by what they hold alone, so each of them is asked about."""
+    out = guess(cells, given)
+    out.warnings.append("the file has no header: `column_names` names its columns")
     return out
 
 
