@@ -51,6 +51,8 @@ from judgebook.study import limits, params
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import FileOptions
 
+#: of the columns of two files of one kind, the share that both have at least
+_ALIKE = 0.7
 #: a scale with more steps than this is a slider
 _SLIDER = 20
 
@@ -82,23 +84,25 @@ def drafted(name: str, data: Path, folder: Path | None = None, given: dict[str, 
 
 
 def beside(data: Path) -> list[str]:
-    """Files in the folder of the data that begin as they do: the same columns, or keys of an object."""
+    """Files in the folder of the data that begin as they do: with nearly the same columns, or keys of an object."""
 
-    def begin(path: Path) -> Any:
+    def begin(path: Path) -> set[str]:
         try:
             if is_table(path.name) and kind(path) not in WORKBOOKS:
                 text = read_text(path, path.name)
-                return text[: text.find("\n") + 1 or None]
-            if kind(path) == ".json":
-                content = json.loads(read_text(path, path.name))
-                return sorted(content) if isinstance(content, dict) else None
+                return {*re.split(r"[,;\t|]", text[: text.find("\n") + 1 or None].strip())}
+            if kind(path) in (".json", ".jsonl"):
+                text = read_text(path, path.name)
+                content = json.loads(text if kind(path) == ".json" else text.strip().partition("\n")[0])
+                first = content[0] if isinstance(content, list) and content else content
+                return {*first} if isinstance(first, dict) else set()
         except (DataError, ValueError, OSError, RecursionError):
-            return None
-        return None
+            return set()
+        return set()
 
-    beginning = begin(data)
+    columns = begin(data)
     others = sorted(p for p in data.parent.iterdir() if p != data and p.suffix == data.suffix and p.is_file())
-    return [p.name for p in others[:200] if beginning and begin(p) == beginning]
+    return [p.name for p in others[:200] if len(columns & (of := begin(p))) > _ALIKE * len(columns | of)]
 
 
 def absent(data: Path) -> Problem:
