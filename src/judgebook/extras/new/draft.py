@@ -160,7 +160,7 @@ def _lines(name: str, data: Path, folder: Path, out: Draft, given: dict[str, str
         if export and (lines := exports.nested_lines(export, file, options, out)):
             return [*head, *lines]
         guess = exports.guess_table(export, cells, data, file, given)
-        shape = None if guess.labels or guess.sets else guess_records(_with_json(read or _rows(cells)))
+        shape = None if guess.labels or guess.sets else guess_records(_with_json(read or _rows(cells)), given)
         if shape and shape.in_json_column:
             return [*head, *_records(shape, file, options, out)]
     if cells.attrs.get(REPEATED) and guess.labels:
@@ -209,7 +209,7 @@ def _json_source(data: Path, file: str, out: Draft, given: dict[str, str]) -> li
         rows = exports.guess_table(export, cells.fillna("").astype(str), data, file, given)
         if rows.labels or any(question.fact.startswith("label ") for question in rows.questions):
             return _table(file, {}, rows, out, records=True)
-    shape = guess_records(read)
+    shape = guess_records(_opened(read), given)
     if shape is None:
         left = unused(read, [])
         places = ", ".join(left)[:200] or "nothing"
@@ -244,6 +244,27 @@ def _of_method(line: str, method: str) -> str:
     if line.endswith("}"):
         return f"{line[:-1]}, method: {method}}}"
     return f"{line}\n    method: {method}" if line.endswith(":") else line
+
+
+def _opened(read: Records) -> Records:
+    """Records with the JSON in the texts of their keys parsed, where all texts of a key are JSON."""
+    if read.single or not all(isinstance(r, dict) for r in read.records):
+        return read
+    held: dict[str, list[Any]] = {}
+    for record in read.records:
+        for key, value in record.items():
+            held.setdefault(key, []).append(value)
+    texts = [k for k, values in held.items() if all(isinstance(v, str) for v in values)]
+    parsed = {k for k in texts if k and _parsed(pd.Series(held[k], dtype=object)) is not None}
+    if not parsed:
+        return read
+
+    def opened(key: str, value: Any) -> tuple[str, Any]:
+        return (
+            (JsonColumn(key), json_text.parse(value, "") if value.strip() else value) if key in parsed else (key, value)
+        )
+
+    return Records([dict(opened(k, v) for k, v in r.items()) for r in read.records], read.where)
 
 
 def _with_json(read: Records) -> Records:
