@@ -6,8 +6,9 @@ from __future__ import annotations
 import csv
 import json
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from judgebook.extras.new.asking.doubts import Draft
@@ -37,7 +38,7 @@ class Kind(NamedTuple):
 
     write: Callable[[Path], list[Path]]
     right: Right
-    answers: dict[str, str] = {}
+    answers: Mapping[str, str] = MappingProxyType({})
     name: str = ""
 
     def read(self, folder: Path) -> str:
@@ -183,7 +184,10 @@ def _of_people(people: Iterable[str]) -> Right:
 
 def _criteria(who: str) -> list[list]:
     _, *rows = _long(who)
-    return [["item", "system", "criterion", "score"], *([d, s, x, v] for d, s, *vs in rows for x, v in zip(("fluency", "relevance"), vs, strict=True))]  # fmt: skip
+    return [
+        ["item", "system", "criterion", "score"],
+        *([d, s, x, v] for d, s, *vs in rows for x, v in zip(("fluency", "relevance"), vs, strict=True)),
+    ]
 
 
 _RATED = [(f"d{i}", s, p) for i in range(9) for s in SYSTEMS for p in PEOPLE]
@@ -237,21 +241,21 @@ KINDS: dict[str, Kind] = {
         "Answer.{label}_{i}.option_{option}",
         {"Input.ids": lambda h: f"['{h}_0', '{h}_1', '{h}_2']"},
         1,
-    ),  # fmt: skip
+    ),
     "boxes, JSON, bare numbers": _crowd(
         ("fluency",),
         4,
         "Answer.{label}-{i}.{option}",
         {"Input.items": lambda h: json.dumps([f"{h}x{i}" for i in range(4)])},
         1,
-    ),  # fmt: skip
+    ),
     "boxes, list of systems": _crowd(
         ("fluent", "true"),
         3,
         "Answer.{label}{i}.opt{option}",
         {"Input.doc": lambda h: f"doc{h}", "Input.order": _shuffled},
         3,
-    ),  # fmt: skip
+    ),
     "boxes, nothing shown": _crowd(("fluency", "trust"), 2, "Answer.{label}_{i}.option_{option}", {}, 1),
     "boxes, numbered texts": _crowd(
         ("fluency", "trust"),
@@ -259,7 +263,7 @@ KINDS: dict[str, Kind] = {
         "Answer.{label}_{i}.{option}",
         {f"Input.text_{i}": lambda h, i=i: f"this is text {i} of hit {h}" for i in (1, 2)},
         1,
-    ),  # fmt: skip
+    ),
     # no header
     "Appraise": _headless("asgtxw", checks=True),
     "Appraise, no checks": _headless("asgtxww"),
@@ -299,7 +303,7 @@ KINDS: dict[str, Kind] = {
             }
         ),
         _OF_LISTS,
-    ),  # fmt: skip
+    ),
     "labels of lists and means": Kind(
         _json(
             [
@@ -315,7 +319,7 @@ KINDS: dict[str, Kind] = {
             ]
         ),
         _right(3, None, 36, [[x for _, _, h in _lists() for x in h]] * 2),
-    ),  # fmt: skip
+    ),
     "people as keys of items": Kind(_json(_TWO), _OF_TWO),
     "items as keys of people": Kind(_json({d: {p: _TWO[p][d] for p in PEOPLE} for d in _TWO["anna"]}), _OF_TWO),
     "items as keys of systems": Kind(
@@ -351,7 +355,7 @@ KINDS: dict[str, Kind] = {
             ]
         ),
         _of_people(PEOPLE),
-    ),  # fmt: skip
+    ),
     "names that say nothing": Kind(
         _json(
             [
@@ -368,13 +372,13 @@ KINDS: dict[str, Kind] = {
             ]
         ),
         _of_people(PEOPLE),
-    ),  # fmt: skip
+    ),
     # files that are shared
     "limesurvey_grid.csv": Kind(lambda folder: [SHARED / "limesurvey_grid.csv"], Right(1, 10, 3, 90, (79, 89, 94))),
     "mturk_one_hot_grid.csv": Kind(lambda folder: [SHARED / "mturk_one_hot_grid.csv"], Right(1, 4, 9, 72, (90, 92))),
     "webmushra.csv": Kind(lambda folder: [SHARED / "webmushra.csv"], Right(4, 6, 16, 96, (5534,))),
     "sentences_as_repeats.csv": Kind(
-        lambda folder: [SHARED / "sentences_as_repeats.csv"], Right(3, None, 66, 66, (45,))
+        lambda folder: [SHARED / "sentences_as_repeats.csv"], Right(3, None, 66, 66, (42,))
     ),
 }
 

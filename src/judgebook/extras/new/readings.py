@@ -40,6 +40,8 @@ _TRIED, _FEW = 5, 16
 _EVEN = 1e-4
 #: degrees of freedom, or pairs of equal values expected by chance, from which that says anything
 _ENOUGH = 6
+#: of rows, those of another kind at most
+_KINDS = 0.4
 #: readings whose score comes so close to the best are offered
 CLOSE = 1.5
 #: names of a place in what somebody was shown
@@ -190,6 +192,17 @@ class Table:
         expected = np.outer(size, share)
         return bool(chi2.cdf((((table - expected) ** 2) / expected).sum(), df) < _EVEN)
 
+    def kind_of_rows(self, keys: Iterable[str]) -> str | None:
+        """A column of few words, of which each unit of `keys` has each at most once, and most rows have one: what the
+        others are there for, such as checks of attention. None where no unit comes twice."""
+        keys = [*keys]
+        for c in self.few if 0 < self.repeated(keys) < _KINDS else []:
+            often = np.bincount(self.code[c][self.code[c] >= 0]).max(initial=0)
+            words = c not in keys and self.kinds[c].kind in ("words", "names")
+            if words and often > (1 - _KINDS) * self.n and self.repeated([*keys, c]) == 0:
+                return c
+        return None
+
     def numbered(self, column: str, within: Iterable[str]) -> bool:
         """Whether whole numbers count the rows of most units, from 0 or 1 on."""
         number = pd.to_numeric(self.cells[column], errors="coerce").to_numpy(float)
@@ -272,7 +285,7 @@ def _fit(t: Table, item: tuple[str, ...], system: str | None, who: str | None) -
         return points - 1.5
     differ = [x for x in texts if t.same(x, unit) < 0.95]
     if who:
-        points += _of_people(t, item, unit, who, t.repeated(keys))
+        points += _of_people(t, item, unit, who, t.repeated(keys) if t.kind_of_rows(keys) is None else 0.0)
         comments = named("annotator", who) > 0
         points -= 5.0 * any(not comments or t.levels[x] <= 0.6 * t.n for x in differ)
     elif t.repeated(keys):

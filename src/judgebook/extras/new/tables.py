@@ -31,9 +31,6 @@ from judgebook.sources.in_words import counted
 from judgebook.sources.nature import nature
 from judgebook.study import limits
 
-#: of rows, those of another kind at most
-_KINDS = 0.4
-
 
 def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[str] | None = None) -> Guess:
     """What the columns of a table mean. `cells` holds text; an empty cell is an empty string.
@@ -84,20 +81,17 @@ def _of_one_kind(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     )
     if t is None or out.comparative or out.identify or not {"dialogue", "annotator"} <= set(out.columns):
         return cells
-    for column in t.few if 0 < t.repeated(keys) < _KINDS else []:
-        held = cells[column].str.strip().value_counts()
-        other = [value for value in held.index[1:] if value]
-        if column in keys or t.kinds[column].kind not in ("words", "names") or t.repeated([*keys, column]) > 0:
-            continue
-        if held.iloc[1:].sum() >= _KINDS * len(cells) or f"rows of {column}" in out.answers:
-            continue
-        shown = ", ".join(f"{value} ({n:,})" for value, n in held.items())
-        how = Answer("all: the kind tells items apart", given={f"rows of {column}": "all"})
-        text = f"Which rows count, of {column!r}: {shown}?"
-        out.ask("item: kinds of rows", text, f"those of {held.index[0]}; of others an item is judged again", how)
-        out.drop[column] = other if len(other) > 1 else other[0]
-        return cells.loc[~cells[column].str.strip().isin(other)]
-    return cells
+    column = t.kind_of_rows(keys)
+    if column is None or f"rows of {column}" in out.answers:
+        return cells
+    held = cells[column].str.strip().value_counts()
+    other = [value for value in held.index[1:] if value]
+    shown = ", ".join(f"{value} ({n:,})" for value, n in held.items())
+    how = Answer("all: the kind tells items apart", given={f"rows of {column}": "all"})
+    text = f"Which rows count, of {column!r}: {shown}?"
+    out.ask("item: kinds of rows", text, f"those of {held.index[0]}; of others an item is judged again", how)
+    out.drop[column] = other if len(other) > 1 else other[0]
+    return cells.loc[~cells[column].str.strip().isin(other)]
 
 
 def _shortened(cells: pd.DataFrame) -> pd.DataFrame:
