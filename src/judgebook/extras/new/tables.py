@@ -182,28 +182,6 @@ def nameless(cells: pd.DataFrame, given: dict[str, str]) -> Guess:
     return out
 
 
-def _judged_again(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
-    """The item by what it does: every annotator has each of its values once, and several have the same."""
-    who = out.columns.get("annotator")
-    if who is None or "dialogue" in out.columns:
-        return
-    others = [out.columns[c] for c in ("system", "system_b", "turn", "label") if c in out.columns]
-    free = {c: nature(c, cells[c]).kind for c in cells if c and c not in out.columns.values()}
-    # numbers last: a score is seldom each of the same numbers once for everybody, a number of an item is
-    for column in sorted(free, key=lambda c: free[c] == "rating"):
-        held, kind = cells[column].str.strip(), free[column]
-        if kind not in ("id", "names", "words", "counter", "rating"):
-            continue
-        if kind == "rating" and (others or len(set(held.groupby(cells[who]).agg(frozenset))) > 1):
-            continue
-        enough = len(held) >= 3 * cells[who].nunique() and (held != "").all() and held.nunique() > 2
-        shared = cells.groupby(held)[who].nunique().gt(1).mean() > 0.5
-        if enough and shared and not cells.assign(**{column: held}).duplicated([who, column, *others]).any():
-            out.columns["dialogue"] = column
-            out.why["dialogue"] = "every annotator has each of its values once"
-            return
-
-
 def _pair_in_a_cell(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
     """A cell that names the two systems that are compared: alpha_beta."""
     for column in (c for c in cells if c not in numeric and c not in out.columns.values()):

@@ -16,7 +16,7 @@ from judgebook.extras.new.roles import MOST_SYSTEMS, NAMING, role_of
 from judgebook.extras.new.spelling import JsonColumn, Shape, key_of_path
 from judgebook.extras.new.words import ASPECT, are_names, is_prose, looks_like_model
 from judgebook.sources.formats import Records
-from judgebook.sources.nature import NAMES, Nature, plain
+from judgebook.sources.nature import NAMES, Nature, numbered, plain
 from judgebook.study.source_shared import OURS
 
 _TURNS = re.compile(r"turns?$|utterances?$|messages?$|^log$|^dialog(ue)?$|^conversation$|exchanges$", re.I)
@@ -166,6 +166,10 @@ class Levels:
         item, told = [*best.item], {"system": best.system, "annotator": best.annotator}
         if not item and (left := [c for c in keys if c not in told.values()]):
             item = [max(left, key=lambda c: table.levels[c])]
+        counted = [c for c in keys if numbered(self.maps[places[c]])]
+        if len(item) == 1 and item[0] in keys and len(counted) == 1:  # what is numbered was judged
+            told = {role: None if c in (*counted, *item) else c for role, c in told.items()}
+            item = counted
         # keys that cross items may be those of people or systems
         for column in [c for c in keys if c not in item and c != told["annotator"]]:
             asked = self.answers.get(f"keys below {self._above(places[column])}")
