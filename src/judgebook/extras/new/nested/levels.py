@@ -12,7 +12,7 @@ from judgebook.extras.new.nested.groups import CONTAINER, SCORE_KEYS, label_at, 
 from judgebook.extras.new.nested.rows import flat, levels_of
 from judgebook.extras.new.nested.tree import LIST, MAP, REPLIES, Node, Place, name_of
 from judgebook.extras.new.readings import ROLES
-from judgebook.extras.new.roles import MOST_SYSTEMS, NAMING, role_of
+from judgebook.extras.new.roles import MOST_SYSTEMS, role_of
 from judgebook.extras.new.spelling import JsonColumn, Shape, key_of_path
 from judgebook.extras.new.words import ASPECT, are_names, is_prose, looks_like_model
 from judgebook.sources.formats import Records
@@ -244,10 +244,7 @@ class Levels:
                 return named
         if texts:
             return [p for p in near if _TURNS.search(name_of(p[:-1])) and self._spoken(p) == ours]
-        wanted = [p for p in near if ours in ("annotator", "system", "dialogue") and role_of(name_of(p)) == ours]
-        kinds = NAMING if ours == "dialogue" else (*NAMING, "rating")  # people and systems may be numbered
-        several = [p for p in wanted if self.natures[p].kind in kinds and len(set(self.leaves[p].values)) > 1]
-        return [p for p in several if self._are_names(p)]
+        return []
 
     def _may_be(self, place: Place, *, text: bool) -> bool:
         some = text and self.natures[place].kind == "names" and any(" " in v for v in self.leaves[place].values if v)
