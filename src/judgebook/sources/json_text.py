@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterable
@@ -92,6 +93,20 @@ def parse(text: str, name: str, where: str = "") -> Any:
             hint = "save the file again as UTF-8"
             raise refused("whole characters", f"{half[0]}, half of a surrogate pair", half.start(), "", hint)
     return value
+
+
+def listed(text: Any) -> list[Any] | None:
+    """The list that a text is, as JSON or Python writes it; None where it is none."""
+    if isinstance(text, list) or not str(text).strip().startswith("["):
+        return text if isinstance(text, list) else None
+    try:
+        value = ast.literal_eval(str(text).strip())
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        try:
+            value = parse(str(text), "")
+        except (ValueError, DataError):
+            return None
+    return value if isinstance(value, list) else None
 
 
 def _deep(value: Any) -> bool:

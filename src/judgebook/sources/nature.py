@@ -111,6 +111,8 @@ NOTHING = {
 _MAX_LEVELS = 15
 #: different answers in words at most
 FEW_WORDS = 8
+#: seconds since 1970 of the years 2000 to 2040
+_TIMES = (946_684_800, 2_208_988_800)
 _CLOCK = re.compile("[0-9]:[0-9]")
 _DIGIT, _DIGITS, _HUNDREDTHS = re.compile("[0-9]"), re.compile("[0-9]+"), re.compile(r"[.,][0-9]{2}")
 
@@ -216,6 +218,8 @@ def _numeric(name: str, words: Iterable[str], numbers: np.ndarray) -> Nature:
         return Nature("counter", f"{said}: {span}")
     if whole and _WHERE.search(_spaced(name)):
         return Nature("counter", f"a place in a text by its name: {span}")
+    if not whole and low > _TIMES[0] and high < _TIMES[1]:
+        return Nature("date", "times in seconds since 1970")
     if not whole and any(map(_HUNDREDTHS.search, words)):
         return Nature("fraction", f"fractions: {span}")
     steps = (numbers % 0.5 == 0).all()

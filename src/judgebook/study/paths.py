@@ -5,8 +5,8 @@ there, which is the label. `[]` goes through a list, `[turn]` does so and calls 
 element; `{name}` stands for a key, or for a part of one (`{label}_{annotator}`). A key that itself contains dots or
 brackets is written between backticks. `ratings:split` is a cell with several values (`:split(;)` names what divides
 them; a comma otherwise), `ratings:json` a cell with JSON, `order:ranking` a cell such as `B > A = C`, or a list from
-best to worst, as an object of ranks; `spans:count` is the number of elements of a list. In a table, everything before
-such an ending is the column.
+best to worst, as an object of ranks; `shown:nth.{i}` is the i-th element, from 1, of a list that a cell holds;
+`spans:count` is the number of elements of a list. In a table, everything before such an ending is the column.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 _NAME = r"[a-z][a-z_0-9]*"
 _PLACEHOLDER = re.compile(r"\{(" + _NAME + r")\}")
-_OPERATION = re.compile(r":(json|split|ranking|count)(?:\(([^)]*)\))?(?=$|[.\[])")
+_OPERATION = re.compile(r":(json|split|ranking|nth|count)(?:\(([^)]*)\))?(?=$|[.\[])")
 _LIST = re.compile(r"\[(" + _NAME + r"|[0-9]*)\]")
-_KEY = re.compile(r"`([^`]+)`|((?:\{" + _NAME + r"\}|[^.\[`:]|:(?!json|split|ranking|count))+)")
+_KEY = re.compile(r"`([^`]+)`|((?:\{" + _NAME + r"\}|[^.\[`:]|:(?!json|split|ranking|nth|count))+)")
 #: names that stand for digits; others stand for any text
 _DIGITS = {"turn"}
 ALONE = re.compile(r"\{" + _NAME + r"\}")
@@ -27,7 +27,7 @@ ALONE = re.compile(r"\{" + _NAME + r"\}")
 
 @dataclass(frozen=True)
 class Step:
-    """kind : key, list, json, split, ranking or count. text : the key (with placeholders), or what divides a cell.
+    """kind : key, list, json, split, ranking, nth or count. text : the key (with placeholders), or what divides a cell.
 
     name : of a list, what its position is called. index : the one element taken.
     """

@@ -47,7 +47,8 @@ class Guess(Doubts):
     scores, if no column says. sets : columns of several answers -> what divides them, and the answers.
     constants : our column -> its value in all rows. counted : cells hold how often the score was given that their
     column names. more : further lines of a source that `records` reads. ways : label -> its direction, where the shape
-    says it. answers : what somebody said, by the question: `label fluency`, `each column`.
+    says it. answers : what somebody said, by the question: `label fluency`, `each column`. called : label -> what a
+    question calls it, where columns have a code.
     """
 
     layout: str = "wide"
@@ -84,6 +85,7 @@ class Guess(Doubts):
     pair: Pair | None = None
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)
+    called: dict[str, str] = field(default_factory=dict)
 
     @property
     def comparative(self) -> bool:
@@ -162,7 +164,7 @@ def whatever_its_name(out: Guess, column: str, values: pd.Series, scales: list[s
     levels, t = set(values.dropna()), out.table
     if not 1 < len(levels) <= 11 or t is None or column not in t.code or nature("c", t.cells[column]).kind != "rating":
         return False
-    roles = [c for r in ("dialogue", "context", "system", "annotator") if (c := out.columns.get(r)) in t.code]
+    roles = [out.columns[r] for r in ("dialogue", "context", "system", "annotator") if out.columns.get(r) in t.code]
     units = [[c] for c in roles] + [[c for c in roles if c != out.columns.get("annotator")]]
     if any(t.assigned(column, c) for c in roles) or any(
         t.repeated(u) > 0.1 and t.same(column, u) > 0.98 for u in units if u
@@ -262,7 +264,7 @@ def _all_used(scores: pd.Series) -> bool:
 def add_label(out: Guess, name: str, values: pd.Series) -> None:
     """Declare a label with these scores, on the scale that they seem to have."""
     seen = values.dropna()
-    id_ = "score" if plain(name) in RATERS else label_id(name)
+    id_ = "score" if plain(name) in RATERS else label_id(out.called.get(name, name))
     id_ = "better" if id_ == "score" and out.comparative else id_
     if seen.empty:
         out.warnings.append(f"label {name!r}: no numeric score; `values` maps words to numbers")

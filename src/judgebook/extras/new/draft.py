@@ -52,6 +52,8 @@ from judgebook.study import limits, params
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import FileOptions
 
+#: of the columns of two files of one kind, the share that both have at least
+_ALIKE = 0.7
 #: a scale with more steps than this is a slider
 _SLIDER = 20
 
@@ -83,23 +85,25 @@ def drafted(name: str, data: Path, folder: Path | None = None, given: dict[str, 
 
 
 def beside(data: Path) -> list[str]:
-    """Files in the folder of the data that begin as they do: the same columns, or keys of an object."""
+    """Files in the folder of the data that begin as they do: with nearly the same columns, or keys of an object."""
 
-    def begin(path: Path) -> Any:
+    def begin(path: Path) -> set[str]:
         try:
             if is_table(path.name) and kind(path) not in WORKBOOKS:
                 text = read_text(path, path.name)
-                return text[: text.find("\n") + 1 or None]
-            if kind(path) == ".json":
-                content = json.loads(read_text(path, path.name))
-                return sorted(content) if isinstance(content, dict) else None
+                return {*re.split(r"[,;\t|]", text[: text.find("\n") + 1 or None].strip())}
+            if kind(path) in (".json", ".jsonl"):
+                text = read_text(path, path.name)
+                content = json.loads(text if kind(path) == ".json" else text.strip().partition("\n")[0])
+                first = content[0] if isinstance(content, list) and content else content
+                return {*first} if isinstance(first, dict) else set()
         except (DataError, ValueError, OSError, RecursionError):
-            return None
-        return None
+            return set()
+        return set()
 
-    beginning = begin(data)
+    columns = begin(data)
     others = sorted(p for p in data.parent.iterdir() if p != data and p.suffix == data.suffix and p.is_file())
-    return [p.name for p in others[:200] if beginning and begin(p) == beginning]
+    return [p.name for p in others[:200] if len(columns & (of := begin(p))) > _ALIKE * len(columns | of)]
 
 
 def absent(data: Path) -> Problem:
@@ -148,7 +152,7 @@ def _lines(name: str, data: Path, folder: Path, out: Draft, given: dict[str, str
         hint = "describe an extract of the file, and name the whole file in the YAML"
         raise DataError([Problem(data.name, "", "", expected, f"{len(cells):,}", hint)])
     if options.get("header") == "none":
-        guess = nameless(cells)
+        guess = nameless(cells, given)
     else:
         table = is_table(data.name)
         export = presets.recognise(_rows(cells.head(presets.MOST)), data, table=table)
@@ -157,7 +161,7 @@ def _lines(name: str, data: Path, folder: Path, out: Draft, given: dict[str, str
         if export and (lines := exports.nested_lines(export, file, options, out)):
             return [*head, *lines]
         guess = exports.guess_table(export, cells, data, file, given)
-        shape = None if guess.labels or guess.sets else guess_records(_with_json(read or _rows(cells)))
+        shape = None if guess.labels or guess.sets else guess_records(_with_json(read or _rows(cells)), given)
         if shape and shape.in_json_column:
             return [*head, *_records(shape, file, options, out)]
     if cells.attrs.get(REPEATED) and guess.labels:
@@ -209,7 +213,7 @@ def _json_source(data: Path, file: str, out: Draft, given: dict[str, str]) -> li
     compared = None if export or read.single else compared_pairs(read.records, given)
     if compared:
         return _table(file, {}, compared, out, records=True)
-    shape = guess_records(read)
+    shape = guess_records(_opened(read), given)
     if shape is None:
         left = unused(read, [])
         places = ", ".join(left)[:200] or "nothing"
@@ -244,6 +248,27 @@ def _of_method(line: str, method: str) -> str:
     if line.endswith("}"):
         return f"{line[:-1]}, method: {method}}}"
     return f"{line}\n    method: {method}" if line.endswith(":") else line
+
+
+def _opened(read: Records) -> Records:
+    """Records with the JSON in the texts of their keys parsed, where all texts of a key are JSON."""
+    if read.single or not all(isinstance(r, dict) for r in read.records):
+        return read
+    held: dict[str, list[Any]] = {}
+    for record in read.records:
+        for key, value in record.items():
+            held.setdefault(key, []).append(value)
+    texts = [k for k, values in held.items() if all(isinstance(v, str) for v in values)]
+    parsed = {k for k in texts if k and _parsed(pd.Series(held[k], dtype=object)) is not None}
+    if not parsed:
+        return read
+
+    def opened(key: str, value: Any) -> tuple[str, Any]:
+        return (
+            (JsonColumn(key), json_text.parse(value, "") if value.strip() else value) if key in parsed else (key, value)
+        )
+
+    return Records([dict(opened(k, v) for k, v in r.items()) for r in read.records], read.where)
 
 
 def _with_json(read: Records) -> Records:
@@ -449,11 +474,15 @@ def _table(file: str, options: dict[str, str], guess: Guess, out: Draft, *, reco
         lines += ["    " + comment(f"not used: {column}: {why}") for column, why in guess.unused.items()]
     labels = {name: _label(*one[1:], guess.categories.get(name)) for name, one in guess.labels.items()}
     labels |= {name: f"{labels[name][:-1]}, direction: {way}}}" for name, way in guess.ways.items()}
-    declared = [line for n, spec in labels.items() for line in declaration(ids[n], spec, n, compared=guess.comparative)]
+    declared = [line for n, spec in labels.items() for line in _declared(guess, ids, n, spec)]
     declared += [
         f"  {ids[c]}: {flow({'categories': answers, 'level': 'sets'})}" for c, (_, answers) in guess.sets.items()
     ]
     return [*lines, "labels:" if declared else "labels: {}", *declared]
+
+
+def _declared(guess: Guess, ids: dict[str, str], name: str, spec: str) -> list[str]:
+    return declaration(ids[name], spec, guess.called.get(name, name), compared=guess.comparative)
 
 
 def _scores(guess: Guess, *, records: bool) -> list[str]:

@@ -10,16 +10,18 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.extras.new.asking.doubts import Answer, Draft
+from judgebook.extras.new.asking.doubts import Answer, Draft, Question
 from judgebook.extras.new.columns import Guess
+from judgebook.extras.new.grids import shared
 from judgebook.extras.new.judged import nothing
 from judgebook.extras.new.nested.records import guess_records
 from judgebook.extras.new.presets import FOLDER, Export, Tool, beside, fits, holds, values_at
+from judgebook.extras.new.shapes import places
 from judgebook.extras.new.sides import side_of
 from judgebook.extras.new.spelling import Shape, comment, declared, flow, label_lines, quoted
 from judgebook.extras.new.tables import guess
 from judgebook.extras.new.words import looks_like_model, ranked
-from judgebook.sources import filters
+from judgebook.sources import filters, json_text
 from judgebook.sources.adapters.options.records import Records as RecordSource
 from judgebook.sources.adapters.records import cells_of
 from judgebook.sources.formats import Records, read_records
@@ -52,7 +54,13 @@ def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: st
         remaining = filters.dropped({c: cells[c] for c in rules}, {}, rules, cells.index)[0].isna()
         of_tool = [c for c in cells if export.own(c) and c not in {*source["columns"].values(), *rules}]
         codes = [v for v in source.get("na_values", []) if cells.isin([v]).any().any()]
-        out = guess(cells.loc[remaining, [c for c in cells if c not in of_tool]], source["columns"] | given, codes)
+        read = cells.loc[remaining, [c for c in cells if c not in of_tool]]
+        steps = {v: n for v, n in source.get("values", {}).items() if read.isin([v]).any().any()}
+        out = guess(read.replace({v: f"{n:g}" for v, n in steps.items()}), source["columns"] | given, codes)
+        if steps:
+            out.values |= steps
+            how = Answer("answers without an order: delete `values`, and declare labels with `categories`")
+            out.ask("level of the answers", f"Are {', '.join(steps)} steps of a scale?", "yes (`values`)", how)
         out.drop, out.comment = rules, export.comment
         if named := ", ".join(c for c in of_tool if c):
             out.unused = {named: f"of {export.tool.title} itself"} | out.unused
@@ -109,9 +117,11 @@ def nested_lines(export: Export, file: str, options: dict[str, str], draft: Draf
         return []
     files = _files(export)
     if form.source.get("scores"):
+        asked = _at_places(export, source) if export.table else []
         shape = _shape(export, source, files) if "scores" in source else Shape()
+        shape.questions += asked
         if not shape.labels:
-            doubts = [f"{q.text} {q.evidence or q.assumed}" for q in shape.questions]
+            doubts = [f"{q.fact.removeprefix('label ')} ({q.evidence or q.assumed})" for q in shape.questions]
             warnings = "; ".join([*export.warnings, *shape.warnings, *doubts]) or "none"
             expected = f"scores of {export.tool.title} at {' or '.join(form.source['scores'])}"
             hint = "docs/own_data.md shows how to write the path by hand (`adapter: records`)"
@@ -137,6 +147,47 @@ def nested_lines(export: Export, file: str, options: dict[str, str], draft: Draf
         out += ["  - adapter: records", f"    file: {quoted((above / pattern).as_posix())}"]
         out += [f"    {line}" for line in [*(f"{k}: {v}" for k, v in options.items()), *lines, *more]]
     return [*out, "labels:", *labels]
+
+
+def _at_places(export: Export, source: dict[str, Any]) -> list[Question]:
+    """Complete the paths of boxes to tick: their number of an answer (`option_3`), and the place of the item that a
+    label is of (`quality_1`); questions."""
+    path = next((p for p in source.get("scores", []) if p.endswith("{label}.{score}")), "")
+    fits = paths.pattern(path, greedy=True)
+    held = [m for c in export.read.records[0] if path and (m := fits.fullmatch(c))]
+    options = {m["score"] for m in held}
+    start = shared(sorted(options)).rstrip("0123456789") if len(options) > 1 else ""
+    if not start or not all(o.removeprefix(start).isdecimal() for o in options):
+        start = ""
+    if options and all(o.removeprefix(start).isdecimal() for o in options):  # each that was offered has a column
+        numbers = [float(o.removeprefix(start)) for o in options]
+        export.offered = min(numbers), max(numbers)
+    named = [re.fullmatch(r"(.*?[^0-9_. -])([_. -]*)([0-9]+)", m["label"]) for m in held]
+    at_place = sorted({m[3] for m in named if m}, key=int)
+    labels, dividers = {m[1] for m in named if m}, {m[2] for m in named if m}
+    crossed = len(at_place) > 1 == len(dividers) and len({m[0] for m in named if m}) == len(labels) * len(at_place)
+    source["scores"] = [p.replace("{score}", start + "{score}") if p == path else p for p in source["scores"]]
+    if not crossed or not all(named):
+        return []
+    cells = pd.DataFrame(export.read.records).astype(str)
+    at = places.roles(places.shown(cells, at_place))
+    divider = min(dividers)
+    if not at and (not divider or len(labels) < 2):
+        return []
+    source["scores"] = [p.replace("{label}", f"{{label}}{divider}{{i}}") for p in source["scores"]]
+    columns = source["columns"]
+    row = "HITId" if "HITId" in cells and not re.fullmatch(r"Input\..*", columns["dialogue"]) else columns["dialogue"]
+    row = "HITId" if json_text.listed(cells[row].iloc[0]) is not None else row
+    if system := at.get("system"):
+        columns |= {"system": system, "context": at.get("dialogue", row)}
+        source["identify"] = {"dialogue": [columns["context"], system]}
+    else:
+        source["identify"] = {"dialogue": [at["dialogue"]] if "dialogue" in at else [row, "{i}"]}
+    columns |= {"system_text": at["system_text"]} if "system_text" in at else {}
+    columns.pop("dialogue")
+    text = f"What are the numbers {', '.join(at_place)} after {', '.join(sorted(labels))}?"
+    how = Answer(f"parts of the names of labels: write `{path}` and declare these")
+    return [] if at else [Question("item: places", text, "places of items in a row", (how,))]
 
 
 def _entry(key: str, value: Any) -> list[str]:
@@ -288,7 +339,7 @@ def _labels(export: Export, source: dict[str, Any], cells: pd.DataFrame, out: Sh
             what = "several answers at once" if several else seems.says
             out.ask(f"label {one}", f"Does {one!r} hold judgements?", "no, it is left out", evidence=what)
         else:
-            out.labels[one] = declared(out, list(held), one, tuple(map(float, ends.get(one, ()))))
+            out.labels[one] = declared(out, list(held), one, tuple(map(float, ends.get(one, export.offered))))
             known = set(cells.loc[held.index, "{score}"]) <= set(source.get("values", {}))
             if (way := export.form.direction) and (known or not source.get("values")):
                 out.labels[one] = f"{out.labels[one][:-1]}, direction: {way}}}"

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from judgebook.extras.new import readings
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.judged.words import answered, in_rows
 from judgebook.extras.new.roles import role_of
-from judgebook.extras.new.words import ASPECT, looks_like_model
+from judgebook.extras.new.words import ASPECT, is_prose, looks_like_model
 
 _RATER = r"(?:(?:annotator|annotation|ann|an|a|rater|rating|r|worker|w|judge|j|coder|c|human|h|pos|p)[ _-]?)?[0-9]+"
 #: columns such as `fluency_a1`, `a1.fluency` or `fluency1`
@@ -57,25 +59,161 @@ def turns(columns: list[str]) -> tuple[str, dict[str, str], int] | None:
     return None
 
 
-def named_grid(columns: list[str]) -> tuple[str, dict[str, str]] | None:
-    """As `grid`, for people, models and items by name: every label by every one of them. `Question [row]`, too."""
-    for s, end in ((" [", "]"), *((s, "") for s in (": ", " - ", " | ", *"_.-: "))):
-        pairs = {c: tuple(c.removesuffix(end).rsplit(s, 1)) for c in columns if s in c and c.endswith(end)}
-        if len(pairs) < len(columns) or len(pairs) < 4:
+@dataclass(frozen=True)
+class Crossing:
+    """Columns named for every label of every one of something else. scores : their pattern, in which {annotator} is the
+    other. of, others : column -> label, and what it is of. texts : label -> its question, where names have a code.
+    sure : whether it is plain which part is the label. second : whether the second is."""
+
+    scores: str
+    of: dict[str, str]
+    others: dict[str, str]
+    texts: dict[str, str]
+    sure: bool
+    second: bool
+
+    def of_other(self, name: str) -> str:
+        """The pattern where the other is known by this name."""
+        return self.scores.replace("{annotator}", f"{{{name}}}")
+
+
+#: what divides the two names of a column, and what ends it; nothing between a number and a letter
+_DIVIDERS = ((" [", "]"), ("[", "]"), *((s, "") for s in (": ", " - ", " | ", *"_.-: ", "")))
+#: a code before the text of a question, as in exports of surveys; what the text says in brackets
+_CODED = re.compile(r"([^\s.:]+)([.:] )(.+)", re.DOTALL)
+_BRACKETS = re.compile(r".*\[([^][]+)\]", re.DOTALL)
+#: codes of questions
+_ASKED = re.compile(r"(s?q|question|dim(ension)?|crit(erion)?|aspect)[ _-]?[0-9]+", re.I)
+
+
+def named_grid(
+    columns: list[str], second: bool | None = None, *, most: bool = False, numbered: bool = False
+) -> Crossing | None:
+    """As `grid`, for people, models and items by name: every label by every one of them. `Question [row]`, `R1Q2`, and
+    `R1Q2. Question`, too.
+
+    second : whether the second part of a name is the label, where somebody said it. most : whether some columns may be
+    of something else. numbered : whether a number at the end may be the other part, as in `clear1`.
+    """
+    coded = {c: m for c in columns if (m := _CODED.fullmatch(c))}
+    if len(coded) * (1 + most) >= len(columns) > 0 and len({m[2] for m in coded.values()}) == 1:
+        names = {m[1]: m[3] for m in coded.values()}
+        if len(names) == len(coded) and (found := _crossed(names, second, most, numbered)):
+            coded = {c: m for c, m in coded.items() if m[1] in found.of}
+            rest = next(iter(coded.values()))[2]
+            of, others = ({c: held[m[1]] for c, m in coded.items()} for held in (found.of, found.others))
+            return replace(found, scores=f"{found.scores}{rest}{{text}}", of=of, others=others)
+    return _crossed(dict.fromkeys(columns, ""), second, most, numbered)
+
+
+def _crossed(names: dict[str, str], second: bool | None, most: bool, numbered: bool) -> Crossing | None:
+    """The crossing of names, with the text of each where there is one."""
+    for s, end in (*_DIVIDERS, *([("", "number")] if numbered else [])):
+        pairs = {c: pair for c in names if (pair := _divided(c, s, end))}
+        if most:
+            often = [Counter(p[i] for p in pairs.values()) for i in (0, 1)]
+            pairs = {c: p for c, p in pairs.items() if all(often[i][p[i]] > 1 for i in (0, 1))}
+        if len(pairs) * (1 + most) < len(names) or len(pairs) < 4:
             continue
         sides = [{p[i] for p in pairs.values()} for i in (0, 1)]
-        aspects, models, numbers = (
+        aspects, models, numbers, asked = (
             [sum(map(bool, map(is_one, side))) / len(side) for side in sides]
-            for is_one in (ASPECT.search, looks_like_model, str.isdecimal)
+            for is_one in (ASPECT.search, looks_like_model, str.isdecimal, _ASKED.fullmatch)
         )
-        one = end and len(sides[0]) == 1 and aspects[0] > aspects[1]
+        end = "" if end == "number" else end
+        one = end and s != "[" and len(sides[0]) == 1 and aspects[0] > aspects[1]
         if (min(map(len, sides)) < 2 and not one) or len(pairs) < len(sides[0]) * len(sides[1]):
             continue
+        # what was asked is the same text for a label, whatever it was asked about
+        texts = [_texts(names, {c: pair[i] for c, pair in pairs.items()}) for i in (0, 1)]
         # a number is no label; what names an aspect of quality is one, and a model is none
-        label = 1 if (-numbers[1], aspects[1], models[0]) > (-numbers[0], aspects[0], models[1]) else 0
-        names = ("{label}", "{annotator}") if label == 0 else ("{annotator}", "{label}")
-        return s.join(names) + end, {c: pair[label] for c, pair in pairs.items()}
+        points = [(bool(texts[i]), -numbers[i], aspects[i], asked[i], -models[i]) for i in (0, 1)]
+        label = int(points[1] > points[0] or (not s and points[1] == points[0])) if second is None else int(second)
+        both = ("{label}", "{annotator}") if label == 0 else ("{annotator}", "{label}")
+        of, others = ({c: pair[i] for c, pair in pairs.items()} for i in (label, 1 - label))
+        sure = points[0] != points[1] or second is not None
+        return Crossing(s.join(both) + end, of, others, texts[label], sure, bool(label))
     return None
+
+
+def _divided(name: str, divider: str, end: str) -> tuple[str, str] | None:
+    """The two parts of a name; where nothing divides them, at the last letter that follows a digit."""
+    if not divider:
+        form = r"(.*[^\W\d])([0-9]+)" if end else r"(.*[0-9])([^\W\d_]+[0-9]*)"
+        return (m[1], m[2]) if (m := re.fullmatch(form, name)) else None
+    left, _, right = name.removesuffix(end).rpartition(divider)
+    return (left, right) if left and right and name.endswith(end) else None
+
+
+def _texts(names: dict[str, str], of: dict[str, str]) -> dict[str, str]:
+    """The text of each part, or what it has in brackets at its end, where no part has several; none where all have
+    the same."""
+    for tell in (str, lambda text: m[1] if (m := _BRACKETS.fullmatch(text)) else ""):
+        held = {(part, tell(names[column])) for column, part in of.items()}
+        texts = dict(held)
+        if len(held) == len(texts) and "" not in texts.values() and len(set(texts.values())) > 1:
+            return texts
+    return {}
+
+
+def each_a_person(out: Guess, cells: pd.DataFrame, named: Crossing) -> None:
+    """Take each row of a grid for a person, where its id is called so or each label has a question of its own."""
+    who, item = out.columns.get("annotator"), out.columns.get("dialogue", "{row}")
+    if who in cells and cells[who].nunique() == len(cells) and "dialogue" in out.why:
+        out.columns.pop("dialogue", None)  # a fact about the person
+    if who or (item in cells and cells[item].nunique() < len(cells)):
+        return
+    person = bool(named.texts) or (item in cells and readings.named("annotator", item) > 0)
+    person = out.answers.get("each row", "person" if person else "item") == "person"
+    says = {True: "a person, and the columns name items", False: "an item, and the columns name people"}
+    if person:
+        out.columns.pop("dialogue", None)
+        out.columns["annotator"] = item
+        out.why["annotator"] = "each row is a person's"
+    elif grid([*named.of]) or any(is_prose(cells[c]) for c in cells if c not in named.of):
+        return
+    other = Answer(says[not person], given={"each row": "item" if person else "person"})
+    out.ask("annotator: rows", "What is each row?", says[person], other)
+
+
+def ask_if_items(out: Guess, named: Crossing) -> None:
+    """Ask whether the numbers at the end of labels are those of items, where each row is a person's."""
+    of, others = ([*dict.fromkeys(held.values())] for held in (named.of, named.others))
+    ways = [(f"items {', '.join(others)}", "dialogue"), (f"systems {', '.join(others)}", "system")]
+    shown = ", ".join([*named.of][:4])
+    ways_ = [Answer(f"labels {', '.join(of)} of {x}", given={"grid of labels and": y}) for x, y in ways]
+    out.ask("item: columns", f"What are the columns {shown}, …?", "each a label of one item", *ways_)
+
+
+def of_items(out: Guess, cells: pd.DataFrame, named: Crossing, columns: list[str]) -> dict[str, str]:
+    """The label of each column of a grid of labels and items, or systems, where each row is a person's.
+
+    columns : those of scores, some of which may not be of the grid.
+    """
+    parts = [*dict.fromkeys(named.others.values())]
+    other = "system" if all(map(looks_like_model, parts)) else "dialogue"
+    other = out.answers.get("grid of labels and", other)
+    out.scores, out.repeated = named.of_other(other), [f"{{{other}}}"]
+    out.identify = ["{system}"] if other == "system" else []
+    out.called = dict(zip(named.texts, named_alike([*named.texts.values()])[1].values(), strict=True))
+    out.why["scores"] = "the columns form a grid of dialogues and labels"
+    labels = [re.escape(label) for label in set(named.of.values())]
+    form = re.escape(out.scores).replace(re.escape(f"{{{other}}}"), "(.+?)").replace(re.escape("{text}"), ".+")
+    fits = re.compile(form.replace(re.escape("{label}"), f"(?:{'|'.join(labels)})"), re.DOTALL)
+    if beside := sorted({m[1] for c in cells if c not in named.of and (m := fits.fullmatch(c))} - {*parts}):
+        out.drop[f"{{{other}}}"] = beside
+    says = {"dialogue": "items of one system", "system": "systems", "nothing": "of questions about one item"}
+    ways = [Answer(says[x], given={"grid of labels and": x}) for x in says if x != other]
+    text = f"What are {', '.join(parts[:6])}{', …' * (len(parts) > 6)} in the names of columns?"
+    out.ask("system: columns", text, says[other], *ways)
+    for column in (c for c in columns if c not in named.of):
+        how = Answer("a judgement: add a source for it (docs/own_data.md)")
+        out.ask(f"label {column}", f"What is {column!r}?", "said of the person, and left out", how)
+    if not named.sure:
+        shown = ", ".join(list(dict.fromkeys(named.of.values()))[:6])
+        way = Answer(f"{', '.join(parts[:6])}", given={"labels in names": "first" if named.second else "second"})
+        out.ask("label: columns", "Which part of the names of columns says what was judged?", shown, way)
+    return named.of
 
 
 def grid(columns: list[str]) -> tuple[str, dict[str, str]] | None:

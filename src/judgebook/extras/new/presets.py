@@ -79,7 +79,7 @@ class Tool(Strict):
 
 @dataclass
 class Export:
-    """A file that a tool wrote. table : its records are rows."""
+    """A file that a tool wrote. table : its records are rows. offered : the lowest and highest answer to tick."""
 
     tool: Tool
     form: Form
@@ -87,6 +87,7 @@ class Export:
     table: bool
     data: Path
     warnings: list[str] = field(default_factory=list)
+    offered: tuple[float, ...] = ()
 
     @property
     def comment(self) -> list[str]:

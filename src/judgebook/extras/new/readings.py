@@ -40,6 +40,8 @@ _TRIED, _FEW = 5, 16
 _EVEN = 1e-4
 #: degrees of freedom, or pairs of equal values expected by chance, from which that says anything
 _ENOUGH = 6
+#: of rows, those of another kind at most
+_KINDS = 0.4
 #: readings whose score comes so close to the best are offered
 CLOSE = 1.5
 #: names of a place in what somebody was shown
@@ -192,6 +194,17 @@ class Table:
         expected = np.outer(size, share)
         return bool(chi2.cdf((((table - expected) ** 2) / expected).sum(), df) < _EVEN)
 
+    def kind_of_rows(self, keys: Iterable[str]) -> str | None:
+        """A column of few words, of which each unit of `keys` has each at most once, and most rows have one: what the
+        others are there for, such as checks of attention. None where no unit comes twice."""
+        keys = [*keys]
+        for c in self.few if 0 < self.repeated(keys) < _KINDS else []:
+            often = np.bincount(self.code[c][self.code[c] >= 0]).max(initial=0)
+            words = c not in keys and self.kinds[c].kind in ("words", "names")
+            if words and often > (1 - _KINDS) * self.n and self.repeated([*keys, c]) == 0:
+                return c
+        return None
+
     def numbered(self, column: str, within: Iterable[str]) -> bool:
         """Whether whole numbers count the rows of most units, from 0 or 1 on."""
         number = pd.to_numeric(self.cells[column], errors="coerce").to_numpy(float)
@@ -275,7 +288,7 @@ def _fit(t: Table, item: tuple[str, ...], system: str | None, who: str | None) -
         return points - 1.5
     differ = [x for x in texts if t.same(x, unit) < 0.95]
     if who:
-        points += _of_people(t, item, unit, who, t.repeated(keys))
+        points += _of_people(t, item, unit, who, t.repeated(keys) if t.kind_of_rows(keys) is None else 0.0)
         comments = named("annotator", who) > 0
         points -= 5.0 * any(not comments or t.levels[x] <= 0.6 * t.n for x in differ)
     elif t.repeated(keys):
@@ -305,7 +318,8 @@ def _of_system(t: Table, item: tuple[str, ...], system: str | None, who: str | N
     points -= 2.0 * bool(who and t.same(system, [who]) > 0.98)
     if item:
         points -= 4.0 * (t.n_units([*item, system]) < 1.5 * t.levels[system])  # it answered one thing only
-        points += 3.0 * any(t.same(x, item) < 0.9 and t.same(x, [*item, system]) > 0.98 for x in texts)
+        of_both = [x for x in texts if t.same(x, item) < 0.9 and t.same(x, [system]) < 0.98]
+        points += 3.0 * any(t.same(x, [*item, system]) > 0.98 for x in of_both)
         keys = [*others, *t.keys]
         points += 2.0 * (t.repeated(keys) > 0.02 and t.repeated([*keys, system]) == 0)
     return points
@@ -335,9 +349,9 @@ def read(t: Table, fixed: dict[str, str], free: list[str]) -> list[Reading]:
     """Readings of a table, the best first. fixed : role -> its column, where somebody said so. free : other columns
     that may have one."""
     items = [((fixed["dialogue"],), 0.0)] if "dialogue" in fixed else _items(t, free)
-    tried = [[(fixed[r], 0.0)] if r in fixed else _candidates(t, r, free) for r in ROLES[1:]]
+    systems, people = ([(fixed[r], 0.0)] if r in fixed else _candidates(t, r, free) for r in ROLES[1:])
     out = []
-    for (item, a), (system, b), (who, c) in itertools.product(items, *tried):
+    for (item, a), (system, b), (who, c) in itertools.product(items, systems, people):
         chosen = [x for x in (*item, system, who) if x]
         if len(set(chosen)) == len(chosen):
             out.append(Reading(item, system, who, a + b + c + _fit(t, item, system, who)))

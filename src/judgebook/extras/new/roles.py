@@ -8,9 +8,9 @@ import unicodedata
 
 import pandas as pd
 
-from judgebook.extras.new.columns import Guess, distinct_texts
+from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.words import SHORT, TEXT, are_names, is_prose
-from judgebook.sources.nature import NAMES, nature, plain
+from judgebook.sources.nature import NAMES, plain
 
 #: words of names, without accents and plural s, in English, German, French and Spanish
 _WORDS = {
@@ -164,10 +164,3 @@ def by_words(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> 
 
 #: names of a place in a list, which says who judged only as far as `annotators: positions` does
 PLACE = re.compile(r"(?:^|[ _.-])(?:slot|position|pos|order|place|trial|repeat|index|idx|nr|no|number)$", re.I)
-
-
-def names_something(column: str, held: pd.Series) -> bool:
-    """Whether values may say which: each comes several times, and none is missing."""
-    distinct = distinct_texts(held)
-    several = "" not in distinct and 1 < len(distinct) <= len(held) / 2
-    return several and nature(column, held).kind in NAMING

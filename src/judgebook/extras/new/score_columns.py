@@ -29,7 +29,7 @@ from judgebook.extras.new.columns import (
 )
 from judgebook.extras.new.judged.gold import named_for_gold
 from judgebook.extras.new.judged.means import means
-from judgebook.extras.new.judged.words import answered, differing
+from judgebook.extras.new.judged.words import answered, differing, in_rows
 from judgebook.extras.new.one_label import named_for_judges, named_for_systems, one_label, refuse_systems
 from judgebook.extras.new.words import ASPECT, CHOICE, label_id, ranked
 from judgebook.sources.nature import NOTHING, Nature, nature
@@ -52,6 +52,9 @@ def wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None
         add_label(out, label, pd.concat(many) if len(many) > 1 else many[0])
     out.score_columns = list(of)
     _categories(out, of)
+    for label in [x for x in dict.fromkeys(of.values()) if x not in out.labels]:  # in words
+        held = pd.concat([cells[c] for c in of if of[c] == label], ignore_index=True)
+        in_rows(out, label, held.to_frame(label))
     grids.others(out, cells, of)
     free = [c for c in numeric if c not in of and c not in out.metrics]
     left_out(out, free)
@@ -129,15 +132,9 @@ def _labels(
 ) -> dict[str, str] | None:
     """The label of each score column, whose pattern is noted; None where the columns are no scores of labels."""
     columns, by_person = list(ratings), "annotator" in out.columns
-    named = grids.named_grid(columns)
-    if named is None and not out.comparative:
-        free = cells.columns.difference([*out.columns.values(), *numeric], sort=False)
-        worded = [c for c in free if numbers(cells[c], out.na_values) is None and answered(out, cells[c], c)]
-        named = grids.named_grid([*columns, *worded]) if worded else None
+    named = grids.named_grid(columns) if out.comparative else _named_grid(out, cells, numeric, columns)
     if named and by_person and "dialogue" not in out.columns:
-        out.scores, of = named[0].replace("{annotator}", "{dialogue}"), named[1]
-        out.repeated = ["{dialogue}"]
-        out.why["scores"] = "the columns form a grid of dialogues and labels"
+        of = grids.of_items(out, cells, named, columns)
     elif out.counted:
         of = dict.fromkeys(columns, str(out.one_label))
     elif _counts(out, ratings) or _wins(out, cells, columns):
@@ -153,13 +150,13 @@ def _labels(
         out.scores, of, out.first_turn = by_turn
         out.why["scores"] = "the columns form a grid of turns and labels"
     elif named and by_person and "system" not in out.columns:
-        out.scores, of = named[0].replace("{annotator}", "{system}"), named[1]
+        out.scores, of = named.of_other("system"), named.of
         out.why["scores"] = "the columns form a grid of labels and, it seems, systems"
         text = "What do the names of columns combine with a label?"
         out.ask("system", text, "the system", Answer("something else: change `scores`"))
     elif not by_person and (named_for_judges(out, columns) or named_for_gold(out, numeric, columns)):
         of = one_label(out, cells, columns, "annotator")
-    elif not by_person and (by_grid := grids.grid(columns) or named):
+    elif not by_person and (by_grid := grids.grid(columns) or (named and (named.scores, named.of))):
         out.scores, of = by_grid
         out.why["scores"] = "the columns form a grid of labels and annotators"
         of = _same_pattern(out, of, list(numeric))
@@ -167,6 +164,30 @@ def _labels(
         out.scores, of = grids.named_alike(columns)
         out.why["scores"] = "each column that looks like ratings is treated as a label"
     return of
+
+
+def _named_grid(
+    out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series], columns: list[str]
+) -> grids.Crossing | None:
+    """The grid that columns of numbers or words form by their names; says whether each row is a person's."""
+    how, second = out.answers.get("grid of labels and"), out.answers.get("labels in names")
+    if how == "nothing":
+        return None
+    free = cells.columns.difference([*out.columns.values(), *numeric], sort=False)
+    every = [*columns, *(c for c in free if numbers(cells[c], out.na_values) is None and answered(out, cells[c], c))]
+    told = second == "second" if second else None
+    found = grids.named_grid(every, told) or grids.named_grid(columns, told)
+    who = out.columns.get("annotator")
+    if found is None and who in cells and cells[who].nunique() == len(cells):  # what else people said of themselves
+        found = grids.named_grid(every, told, most=True)
+        numbered = grids.named_grid(every, told, numbered=True) if found is None else None
+        if numbered and how:
+            found = numbered
+        elif numbered:
+            grids.ask_if_items(out, numbered)
+    if found:
+        grids.each_a_person(out, cells, found)
+    return found
 
 
 def _counts(out: Guess, ratings: dict[str, pd.Series]) -> bool:
@@ -215,7 +236,7 @@ def _judged(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> d
         if f"label {column}" in out.answers:  # whatever its name says
             judged[column] = values
             continue
-        kind = nature(column, codes.texts_of(values.dropna()).changed("{:g}".format))
+        kind = nature(column, codes.texts_of(values.dropna()).changed("{:.15g}".format))
         if kind.kind == "constant" and (len(cells) > 5 or _SETTING.search(column)):
             constant[column] = kind
             continue
@@ -336,13 +357,14 @@ def _categories(out: Guess, of: dict[str, str]) -> None:
         by_label.setdefault(label, []).extend(out.categories.get(column, []))
     by_label = {label: list(dict.fromkeys(words)) for label, words in by_label.items()}
     out.categories = {label: ranked(words) or words for label, words in by_label.items() if words}
-    out.without(*(f"no answer in {label_id(label)}" for label in out.categories))
+    out.without(*(f"no answer in {label_id(out.called.get(label, label))}" for label in out.categories))
     for label, words in out.categories.items():
-        out.labels[label] = (label_id(label), 1, len(words), True)
-        out.observed.pop(label_id(label), None)
+        id_ = label_id(out.called.get(label, label))
+        out.labels[label] = (id_, 1, len(words), True)
+        out.observed.pop(id_, None)
         if ranked(words) is None:
             how = Answer("one order: list `categories` from the lowest up and add `level: ordinal`")
-            out.ask(f"level of {label_id(label)}", f"Have the answers of {label!r} an order?", "none", how)
+            out.ask(f"level of {id_}", f"Have the answers of {label!r} an order?", "none", how)
         order = f"ordered from {words[0]!r} to {words[-1]!r}; " if ranked(words) else ""
         out.warnings.append(
             f"{label!r}: answers in words, {order}answers that nobody gave are missing from `categories`"

@@ -11,7 +11,7 @@ from judgebook.extras.new import roles
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import MAX_LEVELS, Guess, add_label, numbers
 from judgebook.extras.new.judged.words import answered, divides, in_rows, split
-from judgebook.extras.new.shapes import items
+from judgebook.extras.new.shapes import items, places
 from judgebook.extras.new.words import ANSWERS, ASPECT, SHORT, is_prose
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import plain
@@ -34,7 +34,9 @@ def items_beside(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series])
         ).append(index)
     full = max(answers.values(), key=len, default=[])
     answers = {b: ix for b, ix in answers.items() if sorted(ix) == sorted(full)}
-    if len(full) < 2 or not answers or not any(set(ix) <= {i[: len(ix[0])] for i in full} for ix in shown.values()):
+    at = places.roles(places.shown(cells, sorted(full, key=int))) if len(full) > 1 else {}
+    numbered = any(set(ix) <= {i[: len(ix[0])] for i in full} for ix in shown.values())
+    if len(full) < 2 or not answers or not (numbered or at):
         return False
     grids = {base: _answers(out, cells, [base + i for i in full]) for base in answers}
     for base in [b for b, number in grids.items() if number is None]:
@@ -68,6 +70,9 @@ def items_beside(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series])
     item = next((c for c in ("HITId", "HITID") if c in cells), None)
     ids = [item] if item else ["{row}"]
     out.identify = [*ids, *out.repeated]
+    if not numbered:  # in lists
+        out.columns |= {ours: path for ours, path in at.items() if ours != "dialogue"}
+        out.identify = [at["dialogue"]] if "dialogue" in at else out.identify
     out.columns = {k: v for k, v in out.columns.items() if v != item}
     out.why["identify"] = "items stand side by side in a row"
     return True

@@ -155,13 +155,13 @@ def declaration(id_: str, spec: str, name: str, *, compared: bool = False) -> li
     answers = [str(word) for word in content.get("categories", [])]
     unordered = content.get("level") == "sets" or (len(answers) > 2 and content.get("level") != "ordinal")
     if "direction" in content or unordered:
-        return [f"  {id_}: {spec}"]
+        return [f"  {quoted(id_)}: {spec}"]
     way = direction(name, answers, compared=compared)
     if way := way or (direction(id_, compared=True) if compared and name != id_ else None):
-        return [f"  {id_}: {spec[:-1]}, direction: {way}}}"]
+        return [f"  {quoted(id_)}: {spec[:-1]}, direction: {way}}}"]
     what = "the chosen one" if compared else "a high score"
     question = f"# direction: 1   # is {what} good (1), bad (-1) or neither (0)?"
-    return [f"  {id_}:", *(f"    {part}" for part in _parts(spec)), f"    {question}"]
+    return [f"  {quoted(id_)}:", *(f"    {part}" for part in _parts(spec)), f"    {question}"]
 
 
 def _parts(flow: str) -> list[str]:

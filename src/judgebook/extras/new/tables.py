@@ -12,6 +12,7 @@ import pandas as pd
 
 from judgebook import codes
 from judgebook.extras.new import cleaning, comparisons, items, readings, roles, several
+from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess, distinct_texts, left_out, numbers, one_an_item
 from judgebook.extras.new.judged import platforms
 from judgebook.extras.new.judged.gold import gold_and_judges, scored_as_gold
@@ -47,6 +48,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     roles.by_words(out, named, numeric)
     comparisons.find(out, cells)
     readings.choose(out, named.drop(columns=[c for c in out.outcomes if c in named]))
+    cells = _of_one_kind(out, cells)
     cells = cleaning.self_comparisons(out, cells)
     numeric = {c: v.reindex(cells.index) for c, v in numeric.items()}
     _combined(out, cells)
@@ -66,6 +68,28 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     _not_used(out, cells)
     periods.dates(out, cells)
     return out
+
+
+def _of_one_kind(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
+    """`cells` without rows of another kind, such as those that check whether people pay attention, where a person
+    judged an item of each kind: the most frequent kind counts, and the others are asked about."""
+    t, keys = (
+        out.table,
+        [out.columns[c] for c in ("dialogue", "system", "annotator", "turn", "label") if c in out.columns],
+    )
+    if t is None or out.comparative or out.identify or not {"dialogue", "annotator"} <= set(out.columns):
+        return cells
+    column = t.kind_of_rows(keys)
+    if column is None or f"rows of {column}" in out.answers:
+        return cells
+    held = cells[column].str.strip().value_counts()
+    other = [value for value in held.index[1:] if value]
+    shown = ", ".join(f"{value} ({n:,})" for value, n in held.items())
+    how = Answer("all: the kind tells items apart", given={f"rows of {column}": "all"})
+    text = f"Which rows count, of {column!r}: {shown}?"
+    out.ask("item: kinds of rows", text, f"those of {held.index[0]}; of others an item is judged again", how)
+    out.drop[column] = other if len(other) > 1 else other[0]
+    return cells.loc[~cells[column].str.strip().isin(other)]
 
 
 def _shortened(cells: pd.DataFrame) -> pd.DataFrame:
@@ -165,37 +189,13 @@ def _drawn(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     return cells.drop(columns=[*out.unused, *([out.sampling[1]] if out.sampling else [])])
 
 
-def nameless(cells: pd.DataFrame) -> Guess:
-    """What can be said of a table without a header: what each column holds."""
-    out = Guess(columns={"dialogue": "{row}"}, positions=True)
-    out.unused = {column: nature(column, cells[column]).says for column in cells}
-    out.warnings.append(
-        "the file has no header: name its columns in `column_names`, then say which identify the dialogue and the "
-        "annotator, and which hold scores (`columns`, `scores`, `labels`)"
-    )
+def nameless(cells: pd.DataFrame, given: dict[str, str]) -> Guess:
+    """What the columns of a table without a header mean: by what they hold alone, so each of them is asked about."""
+    out = guess(cells, given)
+    out.warnings.append("the file has no header: `column_names` names its columns")
     return out
 
 
-def _judged_again(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
-    """The item by what it does: every annotator has each of its values once, and several have the same."""
-    who = out.columns.get("annotator")
-    if who is None or "dialogue" in out.columns:
-        return
-    others = [out.columns[c] for c in ("system", "system_b", "turn", "label") if c in out.columns]
-    free = {c: nature(c, cells[c]).kind for c in cells if c and c not in out.columns.values()}
-    # numbers last: a score is seldom each of the same numbers once for everybody, a number of an item is
-    for column in sorted(free, key=lambda c: free[c] == "rating"):
-        held, kind = cells[column].str.strip(), free[column]
-        if kind not in ("id", "names", "words", "counter", "rating"):
-            continue
-        if kind == "rating" and (others or len(set(held.groupby(cells[who]).agg(frozenset))) > 1):
-            continue
-        enough = len(held) >= 3 * cells[who].nunique() and (held != "").all() and held.nunique() > 2
-        shared = cells.groupby(held)[who].nunique().gt(1).mean() > 0.5
-        if enough and shared and not cells.assign(**{column: held}).duplicated([who, column, *others]).any():
-            out.columns["dialogue"] = column
-            out.why["dialogue"] = "every annotator has each of its values once"
-            return
 
 
 def _combined(out: Guess, cells: pd.DataFrame) -> None:
@@ -222,7 +222,7 @@ def _combined(out: Guess, cells: pd.DataFrame) -> None:
 def _models(out: Guess, cells: pd.DataFrame) -> None:
     """Annotators that look like language models: they are no people."""
     column = out.columns.get("annotator")
-    names = [str(v) for v in cells[column].unique()] if column else out.annotators
+    names = [str(v) for v in cells[column].unique()] if column in cells else out.annotators
     out.judges = list(dict.fromkeys([*out.judges, *filter(looks_like_model, names), *gold_and_judges(names)]))
     if out.judges:
         out.judged_by_models(len(out.judges))

@@ -21,11 +21,11 @@ from judgebook.extras.new.roles import role_of
 from judgebook.extras.new.shapes import periods
 from judgebook.extras.new.spelling import comment, quoted
 from judgebook.extras.new.tables import guess
-from judgebook.extras.new.words import is_prose
+from judgebook.extras.new.words import is_prose, looks_like_model
 from judgebook.sources.adapters.options.records import is_table
 from judgebook.sources.formats import kind, read_records, scalar
 from judgebook.sources.nature import NAMES, plain
-from judgebook.study import params
+from judgebook.study import params, paths
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import FileOptions
 
@@ -57,23 +57,25 @@ class _Talk:
     columns: dict[str, str] = field(default_factory=dict)
 
 
-def of_files(name: str, paths: list[Path], folder: Path | None = None, given: dict[str, str] | None = None) -> Draft:
-    """As `drafted`, for a file of judgements with transcripts beside it; `paths` may name their folder.
+def of_files(name: str, data: list[Path], folder: Path | None = None, given: dict[str, str] | None = None) -> Draft:
+    """As `drafted`, for a file of judgements with transcripts beside it; `data` may name their folder.
 
     Raises DataError for several files of which not one has the judgements.
     """
-    files = _files(paths)
+    files = _files(data)
     talks = [talk for path in files if (talk := _talk(path))] if len(files) > 1 else []
     if len(talks) == len(files):  # judgements of turns may stand beside their texts
         talks = [talk for talk in talks if not _judged(talk)]
     rest = [path for path in files if path not in [talk.path for talk in talks]]
-    alike = rest[1:] if {p.name for p in rest[1:]} <= set(beside(rest[0])) else []
-    rest = [path for path in rest if path not in alike]  # as where each person has a file
+    families = [[path, *(p for p in rest if p.name in beside(path))] for path in rest]
+    first, *alike = max(families, key=len, default=[])  # as where each person has a file
+    left = [path for path in rest if path not in (first, *alike)] if alike else []
+    rest = [path for path in rest if path not in (*alike, *left)]
     if len(rest) != 1:
         names = ", ".join(p.name for p in rest or files)
         expected = "one file of judgements, and files of transcripts (columns for the dialogue, the speaker, the text)"
         hint = "name one file after --data; docs/own_data.md says how files are joined (`join`, several `sources`)"
-        raise DataError([Problem(paths[0].name, "", "", expected, names, hint)])
+        raise DataError([Problem(data[0].name, "", "", expected, names, hint)])
     columns = dict(given or {})
     ratings = _columns_of(rest[0]) if talks else {}
     keys = [_key(ratings, talk) for talk in talks]
@@ -82,6 +84,10 @@ def of_files(name: str, paths: list[Path], folder: Path | None = None, given: di
         out = drafted(name, rest[0], folder, columns | {"dialogue": keys[0][0]})
     if alike:
         _together(out, rest[0], alike, folder)
+    if left:
+        names = ", ".join(path.name for path in left[:4])
+        how = Answer("joined, or a source of their own (docs/own_data.md)")
+        out.ask("files: others", f"What is in {names}?", "nothing that is needed: not read", how)
     for talk, key in zip(talks, keys, strict=True):
         if key is None:
             text = f"Are the texts in {talk.path.name} of the dialogues that were judged?"
@@ -94,39 +100,87 @@ def of_files(name: str, paths: list[Path], folder: Path | None = None, given: di
 
 def _together(out: Draft, first: Path, others: list[Path], folder: Path | None) -> None:
     """Read files with the same columns as one, where the first of them has a row for each item: as those of different
-    people, or systems, if the files do not name these. Where they name neither, `drafted` has asked."""
+    people, or systems, if the files do not name these."""
     source = yaml.safe_load(out.text)["sources"][0]
-    lacking = [ours for ours in ("annotator", "system") if ours not in source.get("columns", {})]
-    if source["adapter"] != "table" or source["layout"] != "wide" or source["scores"] != "{label}" or len(lacking) > 1:
+    columns, scores = source.get("columns", {}), str(source.get("scores", ""))
+    bound = {*columns, *source.get("constants", {}), *re.findall(r"[{[]([a-z]+)[]}]", scores)}
+    lacking = [ours for ours in ("annotator", "system") if ours not in bound]
+    tables = [cells_of(path)[0] for path in (first, *others)] if is_table(first.name) else []
+    item = columns.get("dialogue")
+    if item == "{row}" and not (item := _same_ids(tables, {*columns.values()})):
         return
-    one = f"{{{lacking[0]}}}" if lacking else "*"
-    dated, unclear = periods.of_files([first.name, *(p.name for p in others)])
-    whose = f"each is of one {lacking[0]}, whom its name tells" if lacking else "each is a part of them"
-    pattern = f"{shared([first.name, *(p.name for p in others)])}{one}{first.suffix}"
+    names = [first.name, *(p.name for p in others)]
+    whose = _whose(names, tables, item) if len(lacking) == 2 else next(iter(lacking), "")
+    one = f"{{{whose}}}" if whose else "*"
+    dated, unclear = periods.of_files(names)
+    says = f"each is of one {whose}, whom its name tells" if whose else "each is a part of them"
+    pattern = _pattern(names, one, first.parent)
     if dated and not unclear:
-        one, pattern, whose = "{period}", dated, "each is of one period, which its name tells"
+        one, pattern, says = "{period}", dated, "each is of one period, which its name tells"
     changes: dict[str, Any] = {"adapter": "records", "file": relative_to(first.with_name(pattern), folder)}
+    changes |= {"scores": columns["score"], "columns.score": None} if "score" in columns else {}
+    changes |= {"columns.dialogue": item} if item and item != columns.get("dialogue") else {}
     ways: list[Answer] = []
-    if one == "{period}" and (anew := periods.apart(source, [cells_of(path)[0] for path in (first, *others)])):
+    if one == "{period}" and tables and (anew := periods.apart(source, tables)):
         out.text = edited(out.text, "sources.*.identify", None)  # lines of its own cannot become one in place
         changes |= anew
-        whose += ", and the same id in two files is two items"
-        before = {key: source.get("columns", {}).get(key.removeprefix("columns.")) for key in anew if "." in key}
+        says += ", and the same id in two files is two items"
+        before = {key: columns.get(key.removeprefix("columns.")) for key in anew if "." in key}
         edits = {"identify": source.get("identify"), **before}
         ways.append(Answer("yes, and the same id is one item", {f"sources.*.{k}": v for k, v in edits.items()}))
-    item = source.get("columns", {}).get("dialogue")
-    if (
-        lacking == ["system"] and item and one != "{period}"
-    ):  # the responses of systems to one item are dialogues of their own
-        changes |= {"identify": {"dialogue": [item, one]}, "columns.context": item, "columns.dialogue": None}
-    for key, value in {**changes, "layout": None, "annotators": None}.items():
+    # the responses of systems to one item are dialogues of their own
+    of_system = {"identify": {"dialogue": [item, "{system}"]}, "columns.context": item, "columns.dialogue": None}
+    if item and one == "{system}":
+        changes |= of_system
+    elif item and one == "{annotator}" and len(lacking) == 2:
+        edits = {"file": relative_to(first.with_name(_pattern(names, "{system}", first.parent)), folder)} | of_system
+        edits |= {"annotators": "positions"}
+        ways.append(Answer("yes; each is of one system", {f"sources.*.{k}": v for k, v in edits.items()}))
+    for key, value in {
+        **changes,
+        "layout": None,
+        "annotators": "positions" if one == "{system}" and len(lacking) == 2 else None,
+    }.items():
         out.text = edited(out.text, f"sources.*.{key}", value)
-    out.without("files", *(lacking if one != "{period}" else ()))
+    out.without("files", *([whose] if one != "{period}" and whose else ()), *(["item"] if item else []))
     evidence = f"{len(others) + 1} files have the same columns"
     evidence += "; dates in their names are not read, as it is not clear which number is the year" if unclear else ""
-    out.ask("files", "Are the files of one study?", f"yes; {whose} (`{pattern}`)", *ways, evidence=evidence)
+    out.ask("files", "Are the files of one study?", f"yes; {says} (`{pattern}`)", *ways, evidence=evidence)
     reread.ask(out, (folder or project.folder() / "params") / f"{first.stem}.yaml")
     out.questions = in_order(out.questions)
+
+
+def _pattern(names: list[str], one: str, folder: Path) -> str:
+    """What files are called, but for what tells them apart: with the whole word that does, if no other file fits."""
+    left, right = shared(names), shared([name[::-1] for name in names])[::-1]
+    word, rest = re.sub(r"[^\W_]+$", "", left), re.sub(r"^[^\W_]+", "", right)
+    whole = f"{word}{one}{rest}"
+    fits = paths.pattern(whole.replace("*", "{any}"))
+    beside = {path.name for path in folder.iterdir() if fits.fullmatch(path.name)}
+    return whole if beside == {*names} else f"{left}{one}{right}"
+
+
+def _whose(names: list[str], tables: list[pd.DataFrame], item: str | None) -> str:
+    """Whether files that name neither are those of people or of systems: if they are called like models, or the text of
+    an item is another in each."""
+    if sum(map(looks_like_model, names)) * 2 > len(names):
+        return "system"
+    for column in tables[0] if tables and item in tables[0] else []:
+        if column != item and is_prose(tables[0][column]) and all({item, column} <= {*t} for t in tables):
+            first, other = (t.drop_duplicates(item).set_index(item)[column] for t in tables[:2])
+            common = first.index.intersection(other.index)
+            if len(common) and (first[common] != other[common]).mean() > _SHARED:
+                return "system"
+    return "annotator"
+
+
+def _same_ids(tables: list[pd.DataFrame], taken: set[str]) -> str | None:
+    """A column that has each of its values once in a file, and the same ones in all."""
+    for column in tables[0] if tables else []:
+        held = [set(t[column]) if column in t else set() for t in tables]
+        if column not in taken and len(held[0]) == len(tables[0]) and all(h == held[0] for h in held):
+            return column
+    return None
 
 
 def _named(out: Draft, column: str) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from judgebook import project
 from judgebook.extras.new.asking import terminal
 from judgebook.extras.new.asking.doubts import Draft
+from judgebook.extras.new.asking.edits import edited
 from judgebook.extras.new.asking.facts import lines as facts_of
 from judgebook.extras.new.asking.reread import waits
 from judgebook.extras.new.transcripts import of_files
@@ -80,7 +81,18 @@ def _written(
     if out.questions:
         print(f"{counted(len(out.questions), 'open question')} (`open_questions` of the YAML):")
         print(*(f"  {question.fact}: {question.sentence}" for question in out.questions), sep="\n")
-    return (3 if out.questions else 0) if runs or waits(out) else 2
+    return (3 if out.questions else 0) if runs or _only_waits(target, out) else 2
+
+
+def _only_waits(target: Path, out: Draft) -> bool:
+    """Whether a YAML would run if somebody said which of several judgements counts."""
+    if not waits(out):
+        return False
+    try:
+        build.build(params.of_text(edited(out.text, "sources.*.repeats", "last"), target))
+    except (DataError, params.ParamsError):
+        return False
+    return True
 
 
 def _write(target: Path, out: Draft) -> None:

@@ -167,4 +167,4 @@ def unused(read: Read, used: list[list[Step]], known: Mapping[str, Iterable[str]
 
 
 def _operation(steps: list[Step]) -> int:
-    return next((i for i, s in enumerate(steps) if s.kind in ("json", "ranking", "split")), len(steps))
+    return next((i for i, s in enumerate(steps) if s.kind in ("json", "nth", "ranking", "split")), len(steps))

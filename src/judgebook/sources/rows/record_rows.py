@@ -169,6 +169,10 @@ class Walk:
                 return len(node)
             self.report(where, path, "a list", kind(node), "`:count` is for lists")
             return None
+        if step.kind == "nth":
+            if (listed := json_text.listed(node)) is None:
+                self.report(where, path, "a list", kind(node), "`:nth` is for cells such as ['a', 'b']")
+            return {str(i): value for i, value in enumerate(listed or [], 1)}
         if step.kind == "ranking":
             return self._ranks(node, step.text, where, path)
         text = scalar(node) if not isinstance(node, dict | list) else None
@@ -259,7 +263,7 @@ class Walk:
                 if first is None:
                     return self._no_key(node, step, path, at, place)
                 node = node[first[0]]
-            elif step.kind in ("json", "split", "ranking") and isinstance(node, str):
+            elif step.kind in ("json", "split", "ranking", "nth") and isinstance(node, str):
                 node = self._opened(node, step, "", path)
             else:
                 end = f"{kind(node)} at {_path(at)}" if at else "no records" if node is None else kind(node)

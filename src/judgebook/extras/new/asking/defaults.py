@@ -43,7 +43,12 @@ def _roles(out: Draft, sources: list[dict[str, Any]], labels: dict[str, Any]) ->
     one_each = any(re.fullmatch(r"[^{]*\{label\}[^{]*", str(s.get("scores"))) for s in sources) and len(labels) > 1
     if not all(_names(s, "system") for s in sources):
         each = [_each("system")] if one_each and all(_names(s, "annotator") for s in sources) else []
-        found.append(_role(out, "system", "Which column or key names the system?", "none; all are one system's", *each))
+        asked = any(q.fact.startswith("system") for q in out.questions)  # with the choices that there are
+        found += (
+            []
+            if asked
+            else [_role(out, "system", "Which column or key names the system?", "none; all are one system's", *each)]
+        )
     if not all(_names(s, "annotator") for s in sources):
         nobody = "nobody says; the judgements of an item are those of different people"
         found.append(_role(out, "annotator", "Who judged?", nobody, *([_each("annotator")] if one_each else [])))

@@ -165,7 +165,7 @@ def in_rows(out: Guess, name: str, answers: pd.DataFrame) -> bool:
         seen = sorted(w for w in held.str.strip().unique() if w not in out.na_values)
         if steps := ranked(seen) or (seen if nature("answer", held).kind == "words" else None):
             out.categories[name] = steps
-            out.labels[name] = (label_id(name), 1, len(steps), True)
+            out.labels[name] = (label_id(out.called.get(name, name)), 1, len(steps), True)
             return True
     add_label(out, name, pd.Series(dtype=float) if number is None else number)
     return number is not None

@@ -6,18 +6,21 @@ import re
 
 import pandas as pd
 
+from judgebook.extras.new import readings
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.nested.groups import CONTAINER, SCORE_KEYS, label_at, people_of
+from judgebook.extras.new.nested.rows import flat, levels_of
 from judgebook.extras.new.nested.tree import LIST, MAP, REPLIES, Node, Place, name_of
-from judgebook.extras.new.roles import MOST_SYSTEMS, NAMING, role_of
+from judgebook.extras.new.readings import ROLES
+from judgebook.extras.new.roles import MOST_SYSTEMS, role_of
 from judgebook.extras.new.spelling import JsonColumn, Shape, key_of_path
 from judgebook.extras.new.words import ASPECT, are_names, is_prose, looks_like_model
 from judgebook.sources.formats import Records
-from judgebook.sources.nature import NAMES, Nature, plain
+from judgebook.sources.nature import NAMES, Nature, numbered, plain
 from judgebook.study.source_shared import OURS
 
 _TURNS = re.compile(r"turns?$|utterances?$|messages?$|^log$|^dialog(ue)?$|^conversation$|exchanges$", re.I)
-_PEOPLE = re.compile(
+PEOPLE = re.compile(
     r"(author|ann|annotator|rater|worker|user|expert|human|person|coder|judge|[awrhp])[_ -]?[0-9]+$", re.I
 )
 _CODE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-|[0-9a-f]{20,}$|A[0-9A-Z]{10,}$", re.I)
@@ -25,6 +28,10 @@ _CODE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-|[0-9a-f]{20,}$|A[0-9A-Z]{10,}$", r
 _LABEL_KEYS = {"label", "metric", "criterion", "dimension", "question", "aspect", "name", "fromname"}
 #: names of ids that do not say of what
 _IDS = {"id", "idx", "uid", "uuid"}
+
+
+#: of keys, so many for each item on average show that they cross items
+_CROSSED = 1.2
 
 
 class Levels:
@@ -38,8 +45,10 @@ class Levels:
         natures: dict[Place, Nature],
         scores: list[Place],
         n_first: int,
+        answers: dict[str, str],
     ):
-        """scores : those of the first group of people (`n_first`), and of others beside it."""
+        """scores : those of the first group of people (`n_first`), and of others beside it. answers : what somebody
+        said, by the question."""
         self.read, self.leaves, self.maps, self.natures, self.scores = read, leaves, maps, natures, scores
         # the key of this group, which the places of others do not have
         self.of_groups = {
@@ -49,6 +58,12 @@ class Levels:
         self.names: dict[Place, str] = {}
         self.used: set[Place] = set(scores)
         self.label_column: Place | None = None
+        self.n_first = n_first
+        self.answers = answers
+        #: whether items have several systems
+        self.several = False
+        #: role -> the level, or the place of the values, that has it by how the scores would be read
+        self.told: dict[str, Place] = {}
         self.people = people_of(scores[0], leaves)
 
     def _label_beside(self, place: Place) -> Place | None:
@@ -71,48 +86,22 @@ class Levels:
 
     def _name_levels(self, place: Place) -> None:
         """Names for keys that are values, and for places in lists."""
-        levels = [place[: i + 1] for i, part in enumerate(place) if part in (LIST, MAP)]
+        levels = levels_of(place)
         taken: set[str] = set()
-        people_at, item_at = self._crossed([v for v in levels if v[-1] == MAP], place)
-        for level in (v for v in levels if v[-1] == MAP):
-            keys, below = self.maps[level], place[len(level) :]
-            models = sum(map(looks_like_model, keys)) > len(keys) / 3 and len(keys) <= MOST_SYSTEMS
-            people = sum(bool(_PEOPLE.match(k) or _CODE.match(k)) for k in keys) > len(keys) / 2
-            deeper = any(part == LIST for part in below)
-            aspects = sum(bool(ASPECT.search(k)) for k in keys) > len(keys) / 2
-            if (
-                (aspects or CONTAINER.search(name_of(level[:-1])))
-                and plain(name_of(place)) in SCORE_KEYS
-                and len(below) == 1
-                and not self._says(level)
-            ):
-                name = "label"
-            elif ((models and self._has_text(level)) or self._says(level)) and "system" not in taken:
-                name = "system"  # what it said stands beside what was said of it
-            elif (people or (models and not deeper)) and "annotator" not in taken:
-                name = "annotator"
-            elif models and "system" not in taken:
-                name = "system"
-            elif level == item_at:
-                name = "dialogue"
-            elif level == people_at:
-                name = "annotator"
-                systems = Answer("systems: write {system} in `scores`")
-                text = f"What are the {len(keys)} keys below {name_of(level[:-1]) or 'the whole'!r}?"
-                self.out.ask("annotator", text, "people who judged", systems)
-            elif not below and "dialogue" not in taken:
-                name = "dialogue"
-            elif self._has_text(level) and "system" not in taken:
-                name = "system"
-            elif not below or all(p == MAP for p in below) or self._holds_people(level, below):
-                name = "annotator" if "annotator" not in taken else f"key_{len(taken)}"
-            else:
-                name = (
-                    re.sub(r"[^a-z_]", "_", name_of(level[:-1]).lower()).rstrip("s").strip("_") or f"key_{len(taken)}"
-                )
-            name = name if name not in taken else f"key_{len(taken)}"
-            taken.add(name)
-            self.names[level] = name
+        maps = [v for v in levels if v[-1] == MAP]
+        for level in maps:
+            name = self._by_its_keys(level, place)
+            if name and name not in taken:
+                self.names[level] = name
+                taken.add(name)
+        self._read(place)
+        for level in (v for v in maps if v not in self.names):
+            name = next((role for role, told in self.told.items() if told == level and role not in taken), "")
+            if name in ("annotator", "system"):
+                self._ask_whose(level, name)
+            name = name or re.sub(r"[^a-z_]", "_", name_of(level[:-1]).lower()).rstrip("s").strip("_")
+            self.names[level] = name if name and name not in taken | (set(OURS) - set(ROLES)) else f"key_{len(taken)}"
+            taken.add(self.names[level])
         self._name_lists([v for v in levels if v[-1] == LIST and len(v) > 1], taken)
 
     def _name_lists(self, lists: list[Place], taken: set[str]) -> None:
@@ -138,25 +127,64 @@ class Levels:
             self.names[level] = name if name not in taken | set(OURS) else f"{name}_place"
             taken.add(self.names[level])
 
-    def _crossed(self, levels: list[Place], place: Place) -> tuple[Place | None, Place | None]:
-        """Keys of people and of what they judged, where one stands right below the other and both come several times.
+    def _ask_whose(self, level: Place, role: str) -> None:
+        says = {"annotator": "people who judged", "system": "systems"}
+        below, other = self._above(level), "system" if role == "annotator" else "annotator"
+        text = f"What are the {len(self.maps[level])} keys below {below!r}?"
+        self.out.ask(role, text, says[role], Answer(says[other], given={f"keys below {below}": other}))
 
-        What is numbered was judged; where both are or neither is, the fewer keys are the people's.
-        """
-        n = len(self.leaves[place].values)
-        below = len(levels) == 2 and levels[1] == (*levels[0], MAP) and LIST not in place
-        if not below or n < 2 * max(len(self.maps[v]) for v in levels):
-            return None, None
-        numbered = [v for v in levels if all(re.fullmatch(r"\D*\d+", key) for key in self.maps[v])]
-        few, many = sorted(levels, key=lambda v: len(self.maps[v]))
-        item = numbered[0] if len(numbered) == 1 else many
-        if len(numbered) != 1 and len(self.maps[few]) == len(self.maps[many]):
-            return None, None
-        return (few if item == many else many), item
+    def _by_its_keys(self, level: Place, place: Place) -> str:
+        """What keys that are values say by what they are called or by what stands below them; "" where they do not."""
+        keys, below = self.maps[level], place[len(level) :]
+        aspects = sum(bool(ASPECT.search(k)) for k in keys) > len(keys) / 2
+        scored = plain(name_of(place)).removesuffix("s") in SCORE_KEYS and below[1:] in ((), (LIST,)) and below
+        if (aspects or CONTAINER.search(name_of(level[:-1]))) and scored and not self._says(level):
+            return "label"
+        models = sum(map(looks_like_model, keys)) > len(keys) / 3 and len(keys) <= MOST_SYSTEMS
+        again = len(keys) <= MOST_SYSTEMS and (not self.read.single or len({*levels_of(place), place}) > 2)
+        if (models and self._has_text(level)) or (again and self._says(level) and not self._named_in(level, "system")):
+            return "system"  # what it said stands beside what was said of it
+        if sum(bool(PEOPLE.match(k) or _CODE.match(k)) for k in keys) > len(keys) / 2:
+            return "annotator"
+        return ("system" if LIST in below else "annotator") if models else ""
 
-    def _holds_people(self, level: Place, below: Place) -> bool:
-        """Whether keys below `ratings` or the like, each with its labels, are those of people."""
-        return len(below) == 1 and below[0] not in (LIST, MAP) and bool(CONTAINER.search(name_of(level[:-1])))
+    def _read(self, place: Place) -> None:
+        """Tell roles of other keys and values by how the scores would be read with them."""
+        near = [p for p in self._reachable(place) if p not in self.scores]
+        scores = {p: p[label_at(p)] if label_at(p) >= 0 else "" for p in self.scores[: self.n_first]}
+        cells = flat(self.read, scores, near)
+        fixed = {name: level for level, name in self.names.items() if name in ROLES}
+        for ours in (r for r in ROLES if r not in fixed):
+            if fits := self._named(ours, [p for p in near if p not in fixed.values()]):
+                fixed[ours] = self._nearest(ours, fits)
+        called = {p: f"{'.'.join(p)} " for p in cells if isinstance(p, tuple)}
+        places = {name: p for p, name in called.items()}
+        table = readings.Table(cells.rename(columns=called), ["label"])
+        keys = [called[v] for v in levels_of(place) if v[-1] == MAP and v not in self.names]
+        free = [called[p] for p in near if p in called] + keys
+        best = readings.read(table, {r: called[p] for r, p in fixed.items() if p in called}, free)[0]
+        item, told = [*best.item], {"system": best.system, "annotator": best.annotator}
+        if not item and (left := [c for c in keys if c not in told.values()]):
+            item = [max(left, key=lambda c: table.levels[c])]
+        counted = [c for c in keys if numbered(self.maps[places[c]])]
+        if len(item) == 1 and item[0] in keys and len(counted) == 1:  # what is numbered was judged
+            told = {role: None if c in (*counted, *item) else c for role, c in told.items()}
+            item = counted
+        # keys that cross items may be those of people or systems
+        for column in [c for c in keys if c not in item and c != told["annotator"]]:
+            asked = self.answers.get(f"keys below {self._above(places[column])}")
+            if asked or (told["annotator"] is None and not self._has_text(places[column])):
+                told = {role: None if c == column else c for role, c in told.items()}
+                crossed = bool(item) and table.each(column, item) > _CROSSED
+                told |= {asked: column} if asked else {"annotator": column} if crossed else {}
+        told["dialogue"] = item[0] if len(item) == 1 else None
+        self.told = {role: places[c] for role, c in told.items() if c}
+        system = told["system"]
+        self.several = bool(system and item) and table.each(str(system), item) > _CROSSED
+
+    @staticmethod
+    def _above(level: Place) -> str:
+        return name_of(level[:-1]) or "the whole"
 
     def _has_text(self, level: Place) -> bool:
         return any(p[:-1] == level and self.natures[p].kind == "text" for p in self.leaves)
@@ -169,6 +197,9 @@ class Levels:
     def _named_in(self, level: Place, ours: str) -> bool:
         """Whether an element of a list (or a record) says itself who judged, or of which system it is."""
         wanted = set(NAMES[ours])
+        told = self.told.get(ours, ())
+        if told[-1:] not in ((), (MAP,)) and levels_of(told)[-1:] == [level]:
+            return True
         inside = [p for p in self.leaves if p[: len(level)] == level and not {LIST, MAP} & set(p[len(level) :])]
         return any(plain(name_of(p)) in wanted or role_of(name_of(p)) == ours for p in inside if self._are_names(p))
 
@@ -196,6 +227,10 @@ class Levels:
                 best = self._nearest(ours, fits)
                 out[ours] = self._path(best, label=False)
                 self.used.add(best)
+        for ours, told in self.told.items():
+            if ours not in {*out, *taken} and told in near and told not in self.used:
+                out[ours] = self._path(told, label=False)
+                self.used.add(told)
         return out
 
     def _named(self, ours: str, near: list[Place]) -> list[Place]:
@@ -209,10 +244,7 @@ class Levels:
                 return named
         if texts:
             return [p for p in near if _TURNS.search(name_of(p[:-1])) and self._spoken(p) == ours]
-        wanted = [p for p in near if ours in ("annotator", "system", "dialogue") and role_of(name_of(p)) == ours]
-        kinds = NAMING if ours == "dialogue" else (*NAMING, "rating")  # people and systems may be numbered
-        several = [p for p in wanted if self.natures[p].kind in kinds and len(set(self.leaves[p].values)) > 1]
-        return [p for p in several if self._are_names(p)]
+        return []
 
     def _may_be(self, place: Place, *, text: bool) -> bool:
         some = text and self.natures[place].kind == "names" and any(" " in v for v in self.leaves[place].values if v)

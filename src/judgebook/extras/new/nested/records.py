@@ -14,26 +14,32 @@ from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.nested.groups import (
     CONTAINER,
     NUMBERED,
+    SCORE_KEYS,
     keys_of,
     label_at,
     may_be_score,
     same_but_group,
     surely_judged,
 )
-from judgebook.extras.new.nested.levels import Levels
+from judgebook.extras.new.nested.levels import PEOPLE, Levels
+from judgebook.extras.new.nested.rows import summary
 from judgebook.extras.new.nested.tree import LIST, MAP, Node, Place, collect, name_of, without_label
 from judgebook.extras.new.sides import coded
 from judgebook.extras.new.spelling import Shape, declared, flow, quoted
-from judgebook.extras.new.words import CHOICE, looks_like_model
+from judgebook.extras.new.words import ASPECT, CHOICE, looks_like_model
 from judgebook.sources.formats import Records
 from judgebook.sources.in_words import counted
-from judgebook.sources.nature import Nature, nature
+from judgebook.sources.nature import Nature, nature, plain
 from judgebook.sources.rows.record_rows import Look
 from judgebook.study import paths
 
 
-def guess_records(read: Records) -> Shape | None:
-    """What the records seem to hold; None where nothing looks like judgements."""
+def guess_records(read: Records, given: dict[str, str] | None = None) -> Shape | None:
+    """What the records seem to hold; None where nothing looks like judgements.
+
+    given : what somebody said, by the question.
+    """
+    answers = given or {}
     root = Node()
     for record in read.records:
         root.add(record)
@@ -46,6 +52,12 @@ def guess_records(read: Records) -> Shape | None:
         if place and may_be_score(place, seems, leaves):  # no path names a record that is itself a value
             groups.setdefault(without_label(place), []).append(place)
     groups = {g: many for g, many in groups.items() if sum(len(leaves[p].values) for p in many) > 1}
+    lists = [p for many in groups.values() for p in many if p[-1] == LIST]
+    for group, many in [*groups.items()] if lists else []:
+        computed = {p: of for p in many if p[-1] != LIST and (of := summary(read, p, lists))}
+        natures |= {p: Nature("fraction", f"computed of {name_of(of)}") for p, of in computed.items()}
+        groups[group] = [p for p in many if p not in computed]
+    groups = {g: many for g, many in groups.items() if many}
     # answers counted by score, or people known by a number: which of the two, only a person can say
     of_number = [g for g, many in groups.items() if len(many) > 2 and all(p[-1].isdecimal() for p in many)]
     counted = [p for g in of_number for p in groups.pop(g)]
@@ -58,7 +70,7 @@ def guess_records(read: Records) -> Shape | None:
     beside = [g for g in groups if g != best and same_but_group(g, best) and keys_of(groups[g]) == keys]
     others = [g for g in groups if g != best and g not in beside]
     sure = [g for g in others if surely_judged(groups[g], natures, leaves)]
-    writers = [_Writer(read, leaves, maps, natures, groups[g], len(groups[g])) for g in sure]
+    writers = [_Writer(read, leaves, maps, natures, groups[g], len(groups[g]), answers) for g in sure]
     more = [writer.shape([], of_others=set(leaves)) for writer in writers]
     unsure = [p for g in others if g not in sure for p in groups[g]]
     in_groups = {p for many in groups.values() for p in many}
@@ -67,7 +79,7 @@ def guess_records(read: Records) -> Shape | None:
         free = [p for p in natures if p[:-1] == above and p not in in_groups]
         unsure += [p for p in free if natures[p].judged or natures[p].kind == "constant"]
     scores = groups[best] + [p for g in beside for p in groups[g]]
-    out = _Writer(read, leaves, maps, natures, scores, len(groups[best])).shape(
+    out = _Writer(read, leaves, maps, natures, scores, len(groups[best]), answers).shape(
         unsure, of_others={p for writer in writers for p in writer.used}
     )
     out.more = more
@@ -88,6 +100,8 @@ class _Writer(Levels):
         columns = self._columns(place, label_column)
         by_key = "label" in self.names.values()
         path = self._path(place, label=label_column is None and place[-1] != MAP and not by_key)
+        each = self._each_key(place, columns) if "{label}" in path and label_column is None and not by_key else ""
+        path = path.replace("{label}", f"{{{each or 'label'}}}")
         for key in self.of_groups:  # `{group}_ratings` reads those of all
             path = path.replace(key, "{group}_" + key.rpartition("_")[2], 1)
         out = self.out
@@ -101,9 +115,13 @@ class _Writer(Levels):
         identify = self._identify(place, columns, bound)
         if "annotator" not in columns and "annotator" not in bound:
             out.source.append("annotators: positions")
-        parts = {"columns": columns, "identify": identify, "constants": constants}
+        keep = {each: [p[label_at(p)] for p in self.scores]} if each else {}
+        parts = {"columns": columns, "identify": identify, "constants": constants, "keep": keep}
         out.source += [f"{key}: {flow(part)}" for key, part in parts.items() if part]
         self._labels(place, label_column)
+        if each:
+            values = [v for p in self.scores for v in self.leaves[p].values]
+            out.labels = {"score": declared(out, values, "score")}
         self._sets(place, path)
         self._judges(bound)
         self._pairs()
@@ -129,6 +147,23 @@ class _Writer(Levels):
                 out.unused[self._path(other, label=False)] = seems
         return out
 
+    def _each_key(self, place: Place, columns: dict[str, str]) -> str:
+        """Whether the keys of scores side by side are people or systems, and not labels; asks where they name none."""
+        keys = [p[label_at(p)] for p in self.scores]
+        known = {*columns, *self.names.values()}
+        free = [ours for ours in ("annotator", "system") if ours not in known]
+        if len(keys) < 2 or not free or any(map(ASPECT.search, keys)) or set(map(plain, keys)) & SCORE_KEYS:
+            return ""
+        people = all(map(PEOPLE.match, keys)) and "annotator" in free
+        models = all(map(looks_like_model, keys)) and "system" in free
+        each = self.answers.get("each key", "annotator" if people else "system" if models else "label")
+        says = {"label": "labels", "annotator": "people who judged", "system": "systems"}
+        ways = [Answer(says[x], given={"each key": x}) for x in ("label", *free) if x != each]
+        shown = ", ".join(keys[:6]) + ", …" * (len(keys) > 6)
+        self.out.ask(f"{each}: keys", f"What are the keys {shown}?", says[each], *ways)
+        self.several = self.several or each == "system"
+        return "" if each == "label" else each
+
     def _ranked(self, place: Place) -> bool:
         """Whether each list holds every one of the same names once: a ranking."""
         values = self.leaves[place].values
@@ -145,7 +180,9 @@ class _Writer(Levels):
         ]
         system = "{system}" if "system" in bound else columns.get("system")
         if "dialogue" in bound:
-            return {}
+            key = next(v for v, n in self.names.items() if n == "dialogue")
+            item = "{dialogue}" if key[-1] == MAP else "[dialogue]"
+            return {"dialogue": [item, system], "context": [item]} if system and self.several else {}
         single = self.read.single and "dialogue" not in columns
         if "annotator" not in {*columns, *bound} and self._repeated(columns.get("dialogue")):
             columns["dialogue"] = "{row}"

@@ -71,7 +71,9 @@ class Node:
         if len(nodes) < 2 or len(kinds) > 1:
             return False
         if kinds <= {"leaf", "list"}:
-            return len(nodes) > _MANY
+            inner = [node.items.keys for node in nodes if node.items]
+            same = len(inner) == len(nodes) and all(keys and set(keys) == set(inner[0]) for keys in inner)
+            return len(nodes) > _MANY or same  # lists of objects that are all alike
         every = set.union(*(set(node.keys) for node in nodes))
         sizes = [len(node.keys) for node in nodes]
         alike = sum(sizes) / len(sizes) >= 0.6 * len(every) or min(sizes) > _MANY
