@@ -75,7 +75,7 @@ def drafted(name: str, data: Path, folder: Path | None = None, given: dict[str, 
         others = Answer(f"they belong to it: `adapter: records` and `file: {_common(data.name, same)}`")
         many = f"{counted(len(same), 'other file')} in its folder {'have' if len(same) > 1 else 'has'}"
         out.ask("files", "Is the file the whole study?", "yes", others, evidence=f"{many} the same columns or keys")
-    complete(out)
+    complete(out, given or {})
     reread.ask(out, (folder or project.folder() / "params") / f"{name}.yaml")
     out.questions = in_order(out.questions)
     return out
