@@ -32,7 +32,7 @@ from judgebook.sources import json_text
 from judgebook.sources.accounts import summaries
 from judgebook.sources.adapters import abc_eval
 from judgebook.sources.adapters.options.records import is_table
-from judgebook.sources.files import REPEATED, blocks_problem, in_blocks, lines_in_blocks, read_text
+from judgebook.sources.files import COPIED, REPEATED, blocks_problem, in_blocks, lines_in_blocks, read_text
 from judgebook.sources.formats import (
     WORKBOOKS,
     Records,
@@ -159,10 +159,15 @@ def _lines(name: str, data: Path, folder: Path, out: Draft, given: dict[str, str
         shape = None if guess.labels or guess.sets else guess_records(_with_json(read or _rows(cells)))
         if shape and shape.in_json_column:
             return [*head, *_records(shape, file, options, out)]
-    if cells.attrs.get(REPEATED) and guess.labels:
+    if cells.attrs.get(REPEATED) and guess.labels and "{system}" not in guess.scores:
         text = "What are the questions that the header repeats, numbered (1), (2), …?"
         others = Answer("other systems or labels: `{system}`, or a label each, for the number in `scores`")
         out.ask("item: repeated columns", text, "the same question about another item each time", others)
+    if copied := cells.attrs.get(COPIED):
+        guess.warnings.append(f"given several times with the same cells, of which the first is read: {', '.join(copied)}")
+    for column in [c for c in guess.score_columns if c in (copied or ())]:
+        others = Answer("of another system or question, which got the same: rename the columns in the file")
+        out.ask(f"label {column}", f"Why does the header give {column!r} several times?", "copies, read once", others)
     if in_blocks(cells) and (not guess.labels or guess.columns.get("dialogue") == "{row}"):
         raise DataError([blocks_problem(data.name)])
     return [*head, *_table(file, options, guess, out)]

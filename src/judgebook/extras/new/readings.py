@@ -286,9 +286,10 @@ def _fit(t: Table, item: tuple[str, ...], system: str | None, who: str | None) -
 
 def _of_people(t: Table, item: tuple[str, ...], unit: list[str], who: str, left: float) -> float:
     """left : share of rows that repeat one of the same item, system and person."""
-    points = 2.0 if left == 0 else -min(6.0, 1 + 20 * left)
+    needed = t.repeated([*unit, *t.keys]) > 0
+    points = 2.0 * (needed or named("annotator", who) > 0) if left == 0 else -min(6.0, 1 + 20 * left)
     points -= 4.0 * any(t.each(c, [who]) < 1.05 for c in item)  # each person has an item of their own
-    points -= 3.0 * (t.repeated([*unit, *t.keys]) > 0 and t.same(who, item) > 0.98)
+    points -= 3.0 * (needed and t.same(who, item) > 0.98)
     points += 1.0 * (t.each(who, unit) > 1.2) + 0.5 * (t.n_units(item) >= t.levels[who])
     return points + (0.5 if t.n_units([who, *item]) >= 2 * t.levels[who] else -1.0)
 

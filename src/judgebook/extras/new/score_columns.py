@@ -31,16 +31,19 @@ from judgebook.extras.new.judged.gold import named_for_gold
 from judgebook.extras.new.judged.means import means
 from judgebook.extras.new.judged.words import answered, differing
 from judgebook.extras.new.one_label import named_for_judges, named_for_systems, one_label, refuse_systems, winners
+from judgebook.extras.new.shapes import beside
 from judgebook.extras.new.words import ASPECT, CHOICE, label_id, ranked
 from judgebook.sources.nature import NOTHING, Nature, nature, plain
 from judgebook.sources.rows import numbers as number_texts
 
 _SAME = "the same for all annotators of an item"
+#: rows from which two columns that say the same are one
+_FEW_ROWS = 4
 
 
 def wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
     """Score columns: a grid of labels and annotators where the names show one, else one column per label."""
-    numeric, ratings = _ratings(out, cells, numeric)
+    numeric, ratings = _ratings(out, cells, _said_once(out, cells, numeric))
     of = _labels(out, cells, numeric, ratings)
     if of is None:
         return
@@ -66,6 +69,18 @@ def wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None
         out.a_choice(choices)
     if not out.labels:
         _say_what_is_missing(out, cells)
+
+
+def _said_once(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
+    """Without answers in words that say what another column says in numbers: PASS beside 1 in every row."""
+    plain_ = {c for c in numeric if numbers(cells[c], out.na_values) is not None and numeric[c].nunique() > 1}
+    again = {}
+    for column in numeric.keys() - plain_ - {c for c in numeric if f"label {c}" in out.answers}:
+        again |= {column: c for c in plain_ if len(cells) >= _FEW_ROWS and numeric[c].equals(numeric[column])}
+    for column in (c for c in numeric if c in again):
+        ask_if_answers(out, column, f"it says in words what {again[column]!r} says in numbers")
+        out.unused[column] = f"says in words what {again[column]!r} says in numbers"
+    return {c: v for c, v in numeric.items() if c not in again}
 
 
 def _ratings(
@@ -146,8 +161,12 @@ def _labels(
         numeric |= outcomes[1]
     elif _counts(out, ratings) or _wins(out, cells, columns):
         return None
-    elif each := out.answers.get("each column"):
+    elif (each := out.answers.get("each column")) == "label":
+        of = {c: c for c in columns}
+    elif each:
         of = one_label(out, cells, columns, each)
+    elif by_text := beside.systems(out, cells, columns):
+        of = by_text
     elif named_for_systems(out, columns):
         if not by_person or out.metrics:
             refuse_systems(out, columns)
