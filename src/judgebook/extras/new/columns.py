@@ -16,7 +16,7 @@ from judgebook.extras.new.words import ASPECT, RATERS, SCALES, label_id
 from judgebook.sources.nature import nature, plain
 
 if TYPE_CHECKING:
-    from judgebook.extras.new.readings import Table
+    from judgebook.extras.new.readings import Reading, Table
 
 COUNT = re.compile(r"^(n|num|no|number)_|count|^(slot|index|idx|order|rank|fold|age|year|trial)$|_(ms|at)$|time", re.I)
 MAX_LEVELS = 15
@@ -34,9 +34,10 @@ _MANY = 500
 class Guess(Doubts):
     """What a table seems to hold.
 
-    table : what determines what in it. columns : our column -> the file's. labels : the file's spelling -> (id,
-    smallest, largest, whole numbers).
-    identify, identify_b : columns that make the id of a dialogue (and of the other of a pair) together. positions : it
+    table : what determines what in it. close : readings nearly as good as the one taken. columns : our column -> the
+    file's. labels : the file's spelling -> (id, smallest, largest, whole numbers).
+    identify, identify_b, context : columns that make the id of a dialogue (of the other of a pair, of what systems
+    answered) together. positions : it
     is not known who judged. values : words that stand for scores. judges : annotators that look like language models.
     categories : label -> its answers in words, from the lowest to the highest. patterns : column -> what its cells are
     made of. drop : column -> values of rows left out. skip_columns : those that follow the pattern of scores and hold
@@ -60,6 +61,7 @@ class Guess(Doubts):
     labels: dict[str, tuple[str, float, float, bool]] = field(default_factory=dict)
     identify: list[str] = field(default_factory=list)
     identify_b: list[str] = field(default_factory=list)
+    context: list[str] = field(default_factory=list)
     metrics: list[str] = field(default_factory=list)
     judges: list[str] = field(default_factory=list)
     categories: dict[str, list[str]] = field(default_factory=dict)
@@ -79,6 +81,7 @@ class Guess(Doubts):
     annotators: list[str] = field(default_factory=list)
     score_columns: list[str] = field(default_factory=list)
     table: Table | None = None
+    close: list[Reading] = field(default_factory=list)
     answers: dict[str, str] = field(default_factory=dict)
 
     @property

@@ -164,7 +164,7 @@ def _lines(name: str, data: Path, folder: Path, out: Draft, given: dict[str, str
         others = Answer("other systems or labels: `{system}`, or a label each, for the number in `scores`")
         out.ask("item: repeated columns", text, "the same question about another item each time", others)
     if copied := cells.attrs.get(COPIED):
-        guess.warnings.append(f"given several times with the same cells, of which the first is read: {', '.join(copied)}")
+        guess.warnings.append(f"given several times with the same cells, so read once: {', '.join(copied)}")
     for column in [c for c in guess.score_columns if c in (copied or ())]:
         others = Answer("of another system or question, which got the same: rename the columns in the file")
         out.ask(f"label {column}", f"Why does the header give {column!r} several times?", "copies, read once", others)
@@ -486,6 +486,8 @@ def _source(
     lines += [f"  {ours}: {quoted(name)}{_why(guess, ours)}" for ours, name in columns.items()]
     if guess.identify:
         lines += ["identify:" + _why(guess, "identify"), f"  dialogue: {flow(guess.identify)}"]
+    lines += ["identify:"] if guess.context and not guess.identify else []
+    lines += [f"  context: {flow(guess.context)}"] if guess.context else []
     if guess.identify_b:
         lines.append(f"  dialogue_b: {flow(guess.identify_b)}")
     lines += scores

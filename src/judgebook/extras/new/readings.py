@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,10 +20,11 @@ from scipy.stats import chi2
 
 from judgebook import codes
 from judgebook.extras.new.asking.doubts import Answer
-from judgebook.extras.new.columns import Guess, distinct_texts
+from judgebook.extras.new.columns import Guess, distinct_texts, units
 from judgebook.extras.new.roles import PLACE, QUESTIONS, role_of
 from judgebook.extras.new.words import SHORT, are_names, looks_like_model
 from judgebook.sources.ids.personal import personal
+from judgebook.sources.in_words import counted
 from judgebook.sources.nature import NAMES, Nature, nature, plain
 
 ROLES = ("dialogue", "system", "annotator")
@@ -40,8 +41,8 @@ _TRIED, _FEW = 5, 16
 _EVEN = 1e-4
 #: degrees of freedom, or pairs of equal values expected by chance, from which that says anything
 _ENOUGH = 6
-#: readings whose score comes so close to the best are offered
-CLOSE = 1.5
+#: readings whose score comes so close to the best are offered; columns that are offered for a role at most
+CLOSE, _CHOICES = 1.5, 8
 #: names of a place in what somebody was shown
 _ORDER = re.compile(r"(?:^|[ _.-])(?:slot|position|pos|order|place|trial|repeat)$", re.I)
 #: names of what belongs to a person, though it names something else
@@ -368,9 +369,8 @@ def choose(out: Guess, cells: pd.DataFrame) -> None:
         out.identify = [*best.item, *([best.system] if best.system else [])]
         out.columns |= {"context": best.item[0]} if best.system else {}
         out.why["identify"] = "together they tell apart what was shown"
-    close = [r for r in found[1:] if r.score > best.score - CLOSE and not t.alike(r, best)]
+    out.close = [r for r in found[1:] if r.score > best.score - CLOSE and not t.alike(r, best) and not fixed]
     for role in ROLES:
-        _ask(out, t, role, best, close, role in fixed)
         others = dict.fromkeys(c for r in found[1:] if (c := _column(r, role)) and c != _column(best, role))
         out.rivals[role] = [c for c in others if c not in out.columns.values()][:4]
 
@@ -390,11 +390,47 @@ _TEXT = {
 }
 
 
-def _ask(out: Guess, t: Table, role: str, best: Reading, close: list[Reading], fixed: bool) -> None:
-    chosen = _column(best, role)
-    others = list(dict.fromkeys(c for r in close if (c := _column(r, role)) != chosen and c))
-    if fixed or not others or chosen is None:
+def ask(out: Guess, cells: pd.DataFrame) -> None:
+    """Ask about roles of which other readings come close, and note which columns could have each (`choices`).
+
+    What somebody is asked about a role in other words offers these columns, too.
+    """
+    t = out.table
+    if t is None or out.comparative:
         return
-    ways = [Answer(f"the column {c!r} ({t.levels[c]:,} different)", given={role: c}) for c in others[:3]]
-    assumed = f"the column {chosen!r} ({t.levels[chosen]:,} different)"
-    out.ask("item" if role == "dialogue" else role, _TEXT[role], assumed, *ways, evidence=out.why.get(role, ""))
+    item = [c for c in (out.columns.get("dialogue"), out.columns.get("context"), *out.identify) if c in cells]
+    for role in ROLES:
+        fact, chosen = ("item", item[0] if item else None) if role == "dialogue" else (role, out.columns.get(role))
+        close = dict.fromkeys(c for r in out.close if (c := _column(r, role)) and c != chosen)
+        free = {c: points for c in t.code if (points := _could(t, out, role, c)) is not None}
+        others = [c for c in dict.fromkeys([*out.rivals[role], *sorted(free, key=lambda c: -free[c])]) if c != chosen]
+        columns = [*dict.fromkeys([*close, *others])][:_CHOICES]
+        out.choices[role] = [Answer(_means(out, cells, role, c, item), given={role: c}) for c in columns]
+        earlier = [q for q in out.questions if q.fact == fact]
+        if close and chosen and not earlier and role not in out.answers:
+            assumed = _means(out, cells, role, chosen, item)
+            out.ask(fact, _TEXT[role], assumed, *out.choices[role], evidence=out.why.get(role, ""))
+        for q in earlier[:1]:
+            more = replace(q, alternatives=(*q.alternatives, *out.choices[role]))
+            out.questions[out.questions.index(q)] = more
+
+
+def _could(t: Table, out: Guess, role: str, column: str) -> float | None:
+    """Points of a column that varies and could have a role, though no reading that was tried gives it that."""
+    scores = column in out.score_columns and (role != "system" or t.kinds[column].kind not in ("words", "names"))
+    if column in out.columns.values() or scores or t.kinds[column].kind not in (*_SAYING, "text"):
+        return None
+    return _alone(t, role, column)
+
+
+def _means(out: Guess, cells: pd.DataFrame, role: str, column: str, item: list[str]) -> str:
+    """A column in a role, with what it would mean in numbers."""
+    system = out.columns.get("system")
+    unit = [*item, column] if role == "system" else [column, *([system] if system in cells else [])]
+    scores = [c for c in out.score_columns if c != column]
+    n = sum(int((~cells[c].isin(out.na_values)).sum()) for c in scores) if scores else len(cells)
+    items = len(np.unique(units(cells, [c for c in dict.fromkeys(unit)])))
+    levels = cells[column].nunique()
+    what = {"system": counted(levels, "system"), "annotator": f"{levels:,} people"}.get(role, counted(items, "item"))
+    of = f" of {counted(items, 'item')}" if role == "system" else ""
+    return f"the column {column!r}: {what}, {counted(n, 'judgement')}{of}"

@@ -73,10 +73,11 @@ def wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None
 
 def _said_once(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
     """Without answers in words that say what another column says in numbers: PASS beside 1 in every row."""
-    plain_ = {c for c in numeric if numbers(cells[c], out.na_values) is not None and numeric[c].nunique() > 1}
-    again = {}
-    for column in numeric.keys() - plain_ - {c for c in numeric if f"label {c}" in out.answers}:
-        again |= {column: c for c in plain_ if len(cells) >= _FEW_ROWS and numeric[c].equals(numeric[column])}
+    given = {c for c in numeric if numbers(cells[c], out.na_values) is not None and len({*numeric[c].dropna()}) > 1}
+    again: dict[str, str] = {}
+    for column in numeric.keys() - given if len(cells) >= _FEW_ROWS else ():
+        same = [c for c in given if numeric[c].equals(numeric[column]) and f"label {column}" not in out.answers]
+        again |= dict(zip([column], same, strict=False))
     for column in (c for c in numeric if c in again):
         ask_if_answers(out, column, f"it says in words what {again[column]!r} says in numbers")
         out.unused[column] = f"says in words what {again[column]!r} says in numbers"

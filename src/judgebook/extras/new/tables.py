@@ -19,7 +19,7 @@ from judgebook.extras.new.judged.choices import between_texts
 from judgebook.extras.new.judged.gold import both_orders, gold_and_judges, scored_as_gold
 from judgebook.extras.new.judged.words import as_numbers, in_rows
 from judgebook.extras.new.score_columns import wide
-from judgebook.extras.new.shapes import periods
+from judgebook.extras.new.shapes import parts, periods
 from judgebook.extras.new.shapes import tables as shapes
 from judgebook.extras.new.shapes.options import opposites
 from judgebook.extras.new.words import (
@@ -57,6 +57,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     _combined(out, cells)
     _pair_in_a_cell(out, cells, numeric)
     _layout(out, cells, numeric)
+    parts.system(out, cells)
     if not (out.repeated or out.identify):
         items.check(out, cells)
     elif not ("annotator" in out.columns or "{annotator}" in out.scores or out.repeated):
@@ -68,6 +69,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     both_orders(out, cells, numeric)
     _not_used(out, cells)
     periods.dates(out, cells)
+    readings.ask(out, cells)
     return out
 
 

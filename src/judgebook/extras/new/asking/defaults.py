@@ -67,8 +67,8 @@ def _each(ours: str) -> Answer:
 
 
 def _role(out: Draft, ours: str, text: str, assumed: str, *more: Answer) -> Question:
-    columns = out.rivals.get(ours, [])
-    alternatives = [*(Answer(f"the column {c!r}", given={ours: c}) for c in columns), *more]
+    columns = out.choices.get(ours) or [Answer(f"the column {c!r}", given={ours: c}) for c in out.rivals.get(ours, [])]
+    alternatives = [*columns[:2], *more, *columns[2:]]
     places = [] if columns else out.rivals.get("", [])
     evidence = f"not used: {', '.join(places)}" if places else ""
     fact = "item" if ours == "dialogue" else ours
