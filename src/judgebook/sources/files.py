@@ -296,7 +296,8 @@ def as_table(
     columns are numbered from 0); the cells of several are joined by _, an empty one repeating the one to its left in
     all but the last. fill : cells that rows lack at their end are empty, as are Approve and Reject, which MTurk's rows
     lack. Empty cells beyond the header are left out. Names given several times are numbered (`numbered_names`), and
-    listed in `attrs[REPEATED]`; where all of one name hold the same, the first is kept under its name (`attrs[COPIED]`).
+    listed in `attrs[REPEATED]`; where all of one name hold the same, the first is kept under its name
+    (`attrs[COPIED]`).
 
     Raises DataError for no rows, a number that makes a name of another column, or rows whose number of cells differs.
     """

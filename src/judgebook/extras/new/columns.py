@@ -43,7 +43,8 @@ class Guess(Doubts):
     made of. drop : column -> values of rows left out. skip_columns : those that follow the pattern of scores and hold
     none. join : lines about a joined file. repeated : indices of items in a row. unused : why, by column. comment :
     what was recognised. sampling : key that says how dialogues were drawn, and its column. one_label : that of all
-    scores, if no column says. sets : columns of several answers -> what divides them, and the answers.
+    scores, if no column says. sets : columns of several answers -> what divides them, and the answers. lists
+    : columns of lists of ratings.
     constants : our column -> its value in all rows. counted : cells hold how often the score was given that their
     column names. more : further lines of a source that `records` reads. ways : label -> its direction, where the shape
     says it. answers : what somebody said, by the question: `label fluency`, `each column`.
@@ -58,6 +59,7 @@ class Guess(Doubts):
     ways: dict[str, int] = field(default_factory=dict)
     constants: dict[str, str] = field(default_factory=dict)
     sets: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
+    lists: list[str] = field(default_factory=list)
     labels: dict[str, tuple[str, float, float, bool]] = field(default_factory=dict)
     identify: list[str] = field(default_factory=list)
     identify_b: list[str] = field(default_factory=list)
@@ -152,6 +154,10 @@ def rated(out: Guess, cells: pd.DataFrame, column: str, values: pd.Series) -> bo
     return share(differing[rows > 1] > 1) > 0.1 and share(of_person > 1) > 0.5
 
 
+#: what platforms note is told by its name
+_NOTED = ("duration", "date", "platform", "constant", "empty")
+
+
 def whatever_its_name(out: Guess, column: str, values: pd.Series, scales: list[set[float]]) -> bool | None:
     """Whether few whole numbers below a name of something else (`Factoid`, `no_errors`) are judgements: so where other
     labels have the same levels; None where only a person can say it.
@@ -159,7 +165,8 @@ def whatever_its_name(out: Guess, column: str, values: pd.Series, scales: list[s
     What was assigned, or follows from the item, the system or the person, is none. scales : levels of the labels.
     """
     levels, t = set(values.dropna()), out.table
-    if not 1 < len(levels) <= 11 or t is None or column not in t.code or nature("c", t.cells[column]).kind != "rating":
+    few = 1 < len(levels) <= 11 and is_rating("c", values)
+    if not few or t is None or column not in t.code or nature(column, t.cells[column]).kind in _NOTED:
         return False
     roles = [c for r in ("dialogue", "context", "system", "annotator") if (c := out.columns.get(r)) in t.code]
     units = [[c] for c in roles] + [[c for c in roles if c != out.columns.get("annotator")]]

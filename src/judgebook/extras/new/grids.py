@@ -11,7 +11,7 @@ from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.judged.words import answered, in_rows
 from judgebook.extras.new.roles import role_of
-from judgebook.extras.new.words import ASPECT, looks_like_model
+from judgebook.extras.new.words import ASPECT, is_prose, looks_like_model
 
 _RATER = r"(?:(?:annotator|annotation|ann|an|a|rater|rating|r|worker|w|judge|j|coder|c|human|h|pos|p)[ _-]?)?[0-9]+"
 #: columns such as `fluency_a1`, `a1.fluency` or `fluency1`
@@ -105,7 +105,7 @@ def others(out: Guess, cells: pd.DataFrame, of: dict[str, str]) -> None:
                 labels.setdefault(m[1], []).append(column)
     for label, columns in labels.items():
         held = pd.concat([cells[c] for c in columns], ignore_index=True)
-        free = len(columns) > 1 and label not in out.labels and role_of(label) is None
+        free = len(columns) > 1 and label not in out.labels and role_of(label) is None and not is_prose(held)
         if free and answered(out, held, label):
             in_rows(out, label, held.to_frame(label))
             out.score_columns += [c for c in columns if c not in out.score_columns]

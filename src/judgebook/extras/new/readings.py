@@ -22,7 +22,7 @@ from judgebook import codes
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess, distinct_texts, units
 from judgebook.extras.new.roles import PLACE, QUESTIONS, role_of
-from judgebook.extras.new.words import SHORT, are_names, looks_like_model
+from judgebook.extras.new.words import SHORT, are_names, looks_like_model, number_in
 from judgebook.sources.ids.personal import personal
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import NAMES, Nature, nature, plain
@@ -47,6 +47,10 @@ CLOSE, _CHOICES = 1.5, 8
 _ORDER = re.compile(r"(?:^|[ _.-])(?:slot|position|pos|order|place|trial|repeat)$", re.I)
 #: names of what belongs to a person, though it names something else
 _PERSON = re.compile(r"session|token|respondent|e-?mail|(^|[^a-z])ip($|[^a-z])|login|account", re.I)
+
+
+#: names of what those who judged wrote
+_COMMENT = re.compile(r"^Answer\.|comment|remark|rationale|justif|feedback|^notes?$|why|kommentar|begründ", re.I)
 
 
 @dataclass(frozen=True)
@@ -87,12 +91,22 @@ class Table:
         """What values look like, whatever the column is called; but what a platform notes is told by its name."""
         by_name = {c: nature(c, self.cells[c]) for c in self.code}
         noted = {c for c, kind in by_name.items() if kind.kind in ("duration", "date", "platform", "constant", "empty")}
-        return {c: kind if c in noted else nature("c", self.cells[c]) for c, kind in by_name.items()}
+        kinds = {c: kind if c in noted else nature("c", self.cells[c]) for c, kind in by_name.items()}
+        worded = [c for c, kind in kinds.items() if kind.kind in ("words", "names", "id", "text")]
+        return kinds | dict.fromkeys(filter(self._numbered_options, worded), Nature("rating", "numbered options"))
+
+    def _numbered_options(self, column: str) -> bool:
+        """Whether cells are a few options in words, each with its number: `(+1): Positive`, `0: None`, `N/A: …`."""
+        distinct = [text for text in distinct_texts(self.cells[column]) if text]
+        number = {number_in(text) for text in distinct} - {None}
+        return 1 < len(number) <= len(distinct) <= min(12, len(number) + 2) and any(c.isalpha() for c in distinct[0])
 
     @cached_property
     def texts(self) -> list[str]:
-        """Columns of prose that hardly a row lacks."""
-        return [c for c in self.code if (self.code[c] >= 0).mean() > 0.9 and not are_names(self.cells[c])]
+        """Columns of prose that hardly a row lacks, and that was shown: not what those who judged wrote."""
+        shown = [c for c in self.code if not _COMMENT.search(c) and (self.code[c] >= 0).mean() > 0.9]
+        shown = [c for c in shown if self.kinds[c].kind != "rating"]
+        return [c for c in shown if not are_names(self.cells[c])]
 
     @cached_property
     def few(self) -> list[str]:
@@ -342,7 +356,7 @@ def read(t: Table, fixed: dict[str, str], free: list[str]) -> list[Reading]:
             if label:
                 by_label = t.with_key(label)
                 out.append(Reading(item, system, who, a + b + c + 1.0 + _fit(by_label, item, system, who), label))
-    return sorted(out, key=lambda r: -r.score)
+    return sorted(out, key=lambda r: (-r.score, (r.system is not None) + (r.annotator is not None)))
 
 
 def choose(out: Guess, cells: pd.DataFrame) -> None:

@@ -103,6 +103,7 @@ def _ratings(
         of_item = one_an_item(out, cells, worded)
         out.unused |= dict.fromkeys(of_item, _SAME)
         ratings |= {c: v for c, v in worded.items() if c not in of_item}
+        out.without(*(f"label {c}" for c, v in ratings.items() if c in measured and v.min() < v.max()))
     numeric |= ratings
     shared = one_an_item(out, cells, [c for c in ratings if c not in said])
     # of a pair: what was shown, not how well it did. In words: how the item was made, no metric

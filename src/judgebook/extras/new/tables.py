@@ -13,11 +13,11 @@ import pandas as pd
 from judgebook import codes
 from judgebook.extras.new import cleaning, items, readings, roles, several
 from judgebook.extras.new.asking.doubts import Answer
-from judgebook.extras.new.columns import Guess, distinct_texts, left_out, numbers, one_an_item
+from judgebook.extras.new.columns import Guess, ask_if_answers, distinct_texts, left_out, numbers, one_an_item
 from judgebook.extras.new.judged import platforms
 from judgebook.extras.new.judged.choices import between_texts
 from judgebook.extras.new.judged.gold import both_orders, gold_and_judges, scored_as_gold
-from judgebook.extras.new.judged.words import as_numbers, in_rows
+from judgebook.extras.new.judged.words import as_numbers, in_rows, is_few
 from judgebook.extras.new.score_columns import wide
 from judgebook.extras.new.shapes import parts, periods
 from judgebook.extras.new.shapes import tables as shapes
@@ -64,6 +64,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
         out.positions = True
     if not out.comparative and not out.repeated:
         several.several_answers(out, cells)
+        several.rated_lists(out, cells)
         several.ask_beside(out, cells)
     _models(out, cells)
     both_orders(out, cells, numeric)
@@ -137,9 +138,12 @@ def _layout(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> N
         if out.comparative:
             numeric |= _sides(out, cells)
             opposites(out, numeric)
+        roles_of = [*out.columns.values(), *out.identify, *out.identify_b]
+        # what a form showed is no judgement, whatever it looks like
+        cells = cells.drop(columns=[c for c in cells if c.startswith("Input.") and c not in roles_of])
         free = cells[cells.columns.difference(list(out.columns.values()), sort=False)]
         numeric |= as_numbers(out, free, numeric)
-        wide(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
+        wide(out, cells, {c: v for c, v in numeric.items() if c in cells and c not in out.columns.values()})
 
 
 def _drawn(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
@@ -249,7 +253,10 @@ def _not_used(out: Guess, cells: pd.DataFrame) -> None:
     }
     used |= {*out.drop, *out.skip_columns}
     for column in (c for c in cells if c and c not in used):
-        out.unused.setdefault(column, nature(column, cells[column].where(~cells[column].isin(out.na_values))).says)
+        seems = nature(column, cells[column].where(~cells[column].isin(out.na_values)))
+        out.unused.setdefault(column, seems.says)
+        if column.startswith("Answer.") and (seems.judged or is_few(cells[column])) and not out.repeated:
+            ask_if_answers(out, column)
 
 
 def _sides(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
