@@ -422,7 +422,11 @@ def ask(out: Guess, cells: pd.DataFrame) -> None:
         out.choices[role] = [Answer(_means(out, cells, role, c, item), given={role: c}) for c in columns]
         earlier = [q for q in out.questions if q.fact == fact]
         if close and chosen and not earlier and role not in out.answers:
+            parts = [c for c in dict.fromkeys(item) if c != out.columns.get("system")]
+            together = counted(len(np.unique(units(cells, [*dict.fromkeys(item)]))), "item")
             assumed = _means(out, cells, role, chosen, item)
+            if role == "dialogue" and len(parts) > 1:
+                assumed = f"the columns {' and '.join(map(repr, parts))} together: {together}"
             out.ask(fact, _TEXT[role], assumed, *out.choices[role], evidence=out.why.get(role, ""))
         for q in earlier[:1]:
             more = replace(q, alternatives=(*q.alternatives, *out.choices[role]))
