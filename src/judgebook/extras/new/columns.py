@@ -16,7 +16,7 @@ from judgebook.extras.new.words import ASPECT, RATERS, SCALES, label_id
 from judgebook.sources.nature import nature, plain
 
 if TYPE_CHECKING:
-    from judgebook.extras.new.readings import Reading, Table
+    from judgebook.extras.new.readings import Table
 
 COUNT = re.compile(r"^(n|num|no|number)_|count|^(slot|index|idx|order|rank|fold|age|year|trial)$|_(ms|at)$|time", re.I)
 MAX_LEVELS = 15
@@ -34,8 +34,8 @@ _MANY = 500
 class Guess(Doubts):
     """What a table seems to hold.
 
-    table : what determines what in it. close : readings nearly as good as the one taken. columns : our column -> the
-    file's. labels : the file's spelling -> (id, smallest, largest, whole numbers).
+    table : what determines what in it. close : our column -> those of readings nearly as good. columns : our column
+    -> the file's. labels : the file's spelling -> (id, smallest, largest, whole numbers).
     identify, identify_b, context : columns that make the id of a dialogue (of the other of a pair, of what systems
     answered) together. positions : it
     is not known who judged. values : words that stand for scores. judges : annotators that look like language models.
@@ -83,7 +83,7 @@ class Guess(Doubts):
     annotators: list[str] = field(default_factory=list)
     score_columns: list[str] = field(default_factory=list)
     table: Table | None = None
-    close: list[Reading] = field(default_factory=list)
+    close: dict[str, list[str]] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -168,7 +168,7 @@ def whatever_its_name(out: Guess, column: str, values: pd.Series, scales: list[s
     few = 1 < len(levels) <= 11 and is_rating("c", values)
     if not few or t is None or column not in t.code or nature(column, t.cells[column]).kind in _NOTED:
         return False
-    roles = [c for r in ("dialogue", "context", "system", "annotator") if (c := out.columns.get(r)) in t.code]
+    roles = [c for r in ("dialogue", "context", "system", "annotator") if (c := out.columns.get(r)) and c in t.code]
     units = [[c] for c in roles] + [[c for c in roles if c != out.columns.get("annotator")]]
     if any(t.assigned(column, c) for c in roles) or any(
         t.repeated(u) > 0.1 and t.same(column, u) > 0.98 for u in units if u

@@ -469,10 +469,10 @@ def _table(file: str, options: dict[str, str], guess: Guess, out: Draft, *, reco
     return [*lines, "labels:" if declared else "labels: {}", *declared]
 
 
-def _others(guess: Guess) -> dict[str, list[str]]:
+def _others(guess: Guess) -> dict[str, str | list[str]]:
     """What names the columns that the pattern of scores fits, too, and that hold none, in a source of records."""
     scores = str(guess.scores)
-    lists = {"{label}": guess.lists} if guess.lists and "{label}" in scores else {}
+    lists: dict[str, str | list[str]] = {"{label}": guess.lists} if guess.lists and "{label}" in scores else {}
     if "{system}" not in scores or not guess.skip_columns:
         return lists
     matches = [paths.pattern(scores).fullmatch(column) for column in guess.skip_columns]

@@ -383,8 +383,10 @@ def choose(out: Guess, cells: pd.DataFrame) -> None:
         out.identify = [*best.item, *([best.system] if best.system else [])]
         out.columns |= {"context": best.item[0]} if best.system else {}
         out.why["identify"] = "together they tell apart what was shown"
-    out.close = [r for r in found[1:] if r.score > best.score - CLOSE and not t.alike(r, best) and not fixed]
+    close = [r for r in found[1:] if r.score > best.score - CLOSE and not t.alike(r, best)]
     for role in ROLES:
+        also = [c for r in close if role not in fixed and (c := _column(r, role)) and c != _column(best, role)]
+        out.close[role] = [*dict.fromkeys(also)]
         others = dict.fromkeys(c for r in found[1:] if (c := _column(r, role)) and c != _column(best, role))
         out.rivals[role] = [c for c in others if c not in out.columns.values()][:4]
 
@@ -412,25 +414,23 @@ def ask(out: Guess, cells: pd.DataFrame) -> None:
     t = out.table
     if t is None or out.comparative:
         return
-    item = [c for c in (out.columns.get("dialogue"), out.columns.get("context"), *out.identify) if c in cells]
+    named_for_it = [out.columns.get("dialogue", ""), out.columns.get("context", ""), *out.identify]
+    item = [*dict.fromkeys(c for c in named_for_it if c and c in cells and c != out.columns.get("system"))]
     for role in ROLES:
-        fact, chosen = ("item", item[0] if item else None) if role == "dialogue" else (role, out.columns.get(role))
-        close = dict.fromkeys(c for r in out.close if (c := _column(r, role)) and c != chosen)
+        fact, chosen = (
+            ("item", item) if role == "dialogue" else (role, [c for r, c in out.columns.items() if r == role])
+        )
         free = {c: points for c in t.code if (points := _could(t, out, role, c)) is not None}
-        others = [c for c in dict.fromkeys([*out.rivals[role], *sorted(free, key=lambda c: -free[c])]) if c != chosen]
-        columns = [*dict.fromkeys([*close, *others])][:_CHOICES]
-        out.choices[role] = [Answer(_means(out, cells, role, c, item), given={role: c}) for c in columns]
-        earlier = [q for q in out.questions if q.fact == fact]
-        if close and chosen and not earlier and role not in out.answers:
-            parts = [c for c in dict.fromkeys(item) if c != out.columns.get("system")]
-            together = counted(len(np.unique(units(cells, [*dict.fromkeys(item)]))), "item")
+        others = dict.fromkeys([*out.close[role], *out.rivals[role], *sorted(free, key=lambda c: -free[c])])
+        columns = [c for c in others if [c] != chosen][:_CHOICES]
+        out.choices[role] = [Answer(_means(out, cells, role, [c], item), given={role: c}) for c in columns]
+        earlier = [i for i, q in enumerate(out.questions) if q.fact == fact]
+        for i in earlier[:1]:
+            more = (*out.questions[i].alternatives, *out.choices[role])
+            out.questions[i] = replace(out.questions[i], alternatives=more)
+        if out.close[role] and chosen and not earlier:
             assumed = _means(out, cells, role, chosen, item)
-            if role == "dialogue" and len(parts) > 1:
-                assumed = f"the columns {' and '.join(map(repr, parts))} together: {together}"
             out.ask(fact, _TEXT[role], assumed, *out.choices[role], evidence=out.why.get(role, ""))
-        for q in earlier[:1]:
-            more = replace(q, alternatives=(*q.alternatives, *out.choices[role]))
-            out.questions[out.questions.index(q)] = more
 
 
 def _could(t: Table, out: Guess, role: str, column: str) -> float | None:
@@ -441,14 +441,15 @@ def _could(t: Table, out: Guess, role: str, column: str) -> float | None:
     return _alone(t, role, column)
 
 
-def _means(out: Guess, cells: pd.DataFrame, role: str, column: str, item: list[str]) -> str:
-    """A column in a role, with what it would mean in numbers."""
-    system = out.columns.get("system")
-    unit = [*item, column] if role == "system" else [column, *([system] if system in cells else [])]
-    scores = [c for c in out.score_columns if c != column]
+def _means(out: Guess, cells: pd.DataFrame, role: str, columns: list[str], item: list[str]) -> str:
+    """Columns in a role, with what they would mean in numbers."""
+    system = [c for c in (out.columns.get("system"),) if c in cells]
+    unit = [*(item if role == "system" else columns), *(columns if role == "system" else system)]
+    scores = [c for c in out.score_columns if c not in columns]
     n = sum(int((~cells[c].isin(out.na_values)).sum()) for c in scores) if scores else len(cells)
-    items = len(np.unique(units(cells, [c for c in dict.fromkeys(unit)])))
-    levels = cells[column].nunique()
-    what = {"system": counted(levels, "system"), "annotator": f"{levels:,} people"}.get(role, counted(items, "item"))
-    of = f" of {counted(items, 'item')}" if role == "system" else ""
-    return f"the column {column!r}: {what}, {counted(n, 'judgement')}{of}"
+    items = counted(len(np.unique(units(cells, [*dict.fromkeys(unit)]))), "item")
+    levels = cells[columns[0]].nunique()
+    what = {"system": counted(levels, "system"), "annotator": f"{levels:,} people"}.get(role, items)
+    of = f" of {items}" if role == "system" else ""
+    which = f"the column {columns[0]!r}" if len(columns) == 1 else f"{' and '.join(map(repr, columns))} together"
+    return f"{which}: {what}, {counted(n, 'judgement')}{of}"

@@ -116,7 +116,7 @@ def as_numbers(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -
     for column in (c for c in cells if c not in numeric):
         held, said = codes.texts_of(cells[column]).stripped, f"label {column}" in out.answers
         none = [text for text in held.distinct if _NO_ANSWER.match(text) and text not in out.na_values]
-        words = held.only(held.rows(lambda text, none=none: text not in (*out.na_values, *none)))
+        words = held.only(held.rows({*held.distinct}.difference(out.na_values, none).__contains__))
         plain = number_texts.of(words.distinct)
         number = _numbers_of(words.distinct, plain)
         named = "c" if np.isnan(plain).all() else column  # yes and no are no count, whatever they are called

@@ -63,7 +63,7 @@ def _divided(texts: list[str], scores: list[str]) -> Iterator[tuple[str, dict[st
     for (s, end), first in ((b, first) for b in _BETWEEN for first in (True, False)):
         by_text, by_score = (_fields(many, s, end, first) for many in (texts, scores))
         shown = [{*systems} for systems in by_text.values() if len(systems) > 1]
-        of = {}
+        of: dict[str, tuple[str, str]] = {}
         for label, columns in by_score.items():
             people = all(PERSON.fullmatch(x) for x in columns)
             if len(columns) > 1 and not people and label not in by_text and any({*columns} <= x for x in shown):

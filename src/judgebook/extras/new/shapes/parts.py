@@ -66,7 +66,7 @@ def system(out: Guess, cells: pd.DataFrame) -> None:
 
 def _ids(out: Guess, t: Table) -> list[str]:
     """Columns of ids that the item has: its own, or those that follow from it."""
-    item = [c for c in (out.columns.get("dialogue"), *out.identify) if c in t.code]
+    item = [c for c in (out.columns.get("dialogue"), *out.identify) if c and c in t.code]
     taken = {*out.columns.values(), *out.score_columns, *t.texts} - {*item}
     free = [c for c in t.code if c not in taken and t.kinds[c].kind in ("id", "names", "text", "words")]
     return [c for c in free if t.levels[c] >= _IDS and (c in item or t.same(c, item or [c]) > 0.99)]
