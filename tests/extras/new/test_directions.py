@@ -27,7 +27,8 @@ The bot was helpful (1 = strongly disagree, 5 = strongly agree)
 """,
     None: """
 makes_sense | no_hallucination | error_recovery | toxicity_free | not_rude | unbiased | non_toxic | harmful_or_helpful
-lack_of_errors | bias | verbose | verbosity | condition | length | tone | q1_1 | hallucination_score | robotic_reversed | confidence | flawless | too_polite
+bias | verbose | verbosity | condition
+lack_of_errors | length | tone | q1_1 | hallucination_score | robotic_reversed | confidence | flawless | too_polite
 safety | less_fluent | rank | errors_corrected | factual_errors_count | interesting_problem | coherence_loss | harmony
 Toxicity (1 = very toxic, 5 = not toxic)
 Was the response free of errors?
