@@ -296,10 +296,10 @@ def as_table(
     columns are numbered from 0); the cells of several are joined by _, an empty one repeating the one to its left in
     all but the last. fill : cells that rows lack at their end are empty, as are Approve and Reject, which MTurk's rows
     lack. Empty cells beyond the header are left out. Names given several times are numbered (`numbered_names`), and
-    listed in `attrs[REPEATED]`.
+    listed in `attrs[REPEATED]`; where all of one name hold the same, the first is kept under its name
+    (`attrs[COPIED]`).
 
-    Raises DataError for no rows, a number that makes a name of another column, columns that are copies of one of the
-    same name, or rows whose number of cells differs.
+    Raises DataError for no rows, a number that makes a name of another column, or rows whose number of cells differs.
     """
     rows = {n: cells for n, cells in rows.items() if cells and n not in skip_rows}
     heads = [rows.pop(n) for n in list(rows)[:header]]
@@ -325,22 +325,21 @@ def as_table(
         rows = {n: cells + [""] * (width - len(cells)) for n, cells in rows.items()}
     _check_cells(name, names, rows, bool(heads), _blocks(list(rows)))
     out = pd.DataFrame(list(rows.values()), index=list(rows), columns=names, dtype=str)
-    out.attrs[REPEATED] = [new for old, new in zip(before, names, strict=True) if new != old]
-    copies = [c for c in dict.fromkeys(before) if f"{c} (2)" in out.attrs[REPEATED] and _copied(out, c)]
-    if copies:
-        expected, hint = "a column name given once", "delete all but one"
-        raise DataError([Problem(name, "row 1", c, expected, "columns with the same cells", hint) for c in copies])
+    numbered: dict[str, list[str]] = {}
+    for old, new in zip(before, names, strict=True):
+        if new != old:
+            numbered.setdefault(old, []).append(new)
+    copied = {c: many for c, many in numbered.items() if out[many].nunique(axis=1).max() == 1}
+    out = out.drop(columns=[c for many in copied.values() for c in many[1:]])
+    out = out.rename(columns={many[0]: c for c, many in copied.items()})
+    out.attrs[REPEATED] = [c for name, many in numbered.items() if name not in copied for c in many]
+    out.attrs[COPIED] = [*copied]
     return out
 
 
-def _copied(cells: pd.DataFrame, name: str) -> bool:
-    """Whether columns of one name hold the same."""
-    same = cells[[c for c in cells.attrs[REPEATED] if c.rpartition(" (")[0] == name]]
-    return bool(same.nunique(axis=1).max() == 1 and same.ne("").any(axis=None))
-
-
-#: of a table that was read: columns whose name the header gives several times
-REPEATED = "repeated"
+#: of a table that was read: columns whose name the header gives several times, and those of which all hold the same,
+#: so that only the first is there
+REPEATED, COPIED = "repeated", "copied"
 
 
 def numbered_names(names: list[str]) -> list[str]:

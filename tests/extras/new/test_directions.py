@@ -11,7 +11,7 @@ from judgebook.extras.new.directions import direction
 #: direction -> names and questions that tell it, or leave it in doubt
 NAMES = {
     -1: """
-hallucinations | factual_errors | bias | harmful | harmfulness | incorrect | omission | verbose | off_topic | Off-topic
+hallucinations | factual_errors | harmful | harmfulness | incorrect | omission | off_topic | Off-topic
 rude | toxicity | irrelevant | self_contradiction | repetition | factually_wrong | incoherence | isBoring | worst
 lack_of_empathy | grammar_errors | consistency errors | antisocial | Fehler | unhöflich | incohérent | quality_issues
 Was the reply rude? (1 = not at all, 7 = extremely)
@@ -27,6 +27,7 @@ The bot was helpful (1 = strongly disagree, 5 = strongly agree)
 """,
     None: """
 makes_sense | no_hallucination | error_recovery | toxicity_free | not_rude | unbiased | non_toxic | harmful_or_helpful
+bias | verbose | verbosity | condition
 lack_of_errors | length | tone | q1_1 | hallucination_score | robotic_reversed | confidence | flawless | too_polite
 safety | less_fluent | rank | errors_corrected | factual_errors_count | interesting_problem | coherence_loss | harmony
 Toxicity (1 = very toxic, 5 = not toxic)

@@ -216,7 +216,7 @@ CASES = {
     "an empty file": Case("f.csv", "", refused="empty"),
     "empty lines": Case("f.csv", "\n".join([*LINES[:13], "", *LINES[13:25], "", *LINES[25:], "", ""])),
     "a delimiter after every row": table([[*row, ""] for row in ROWS]),
-    "two columns of one name": table([[*row, row[3]] for row in ROWS], refused="given once"),
+    "two columns of one name": table([[*row, row[3]] for row in ROWS]),
     "a row too short": table([*ROWS[:7], ROWS[7][:-1], *ROWS[8:]], refused="cells"),
     "rows too short, filled": table([*ROWS[:7], ROWS[7][:-1], *ROWS[8:]], [*TRUTH[:13], *TRUTH[14:]], yaml=SHORT_ROWS),
     "the same judgement twice": table([*ROWS, ROWS[3]], refused="one judgement per annotator"),

@@ -35,16 +35,18 @@ _MANY = 500
 class Guess(Doubts):
     """What a table seems to hold.
 
-    table : what determines what in it. pair, outcomes : the sides of comparisons, and columns that say who won.
-    columns : our column -> the file's. labels : the file's spelling -> (id,
-    smallest, largest, whole numbers).
-    identify, identify_b : columns that make the id of a dialogue (and of the other of a pair) together. positions : it
+    table : what determines what in it. close : our column -> those of readings nearly as good. pair, outcomes : the
+    sides of comparisons, and columns that say who won. columns : our column -> the file's. labels : the file's spelling
+    -> (id, smallest, largest, whole numbers).
+    identify, identify_b, context : columns that make the id of a dialogue (of the other of a pair, of what systems
+    answered) together. positions : it
     is not known who judged. values : words that stand for scores. judges : annotators that look like language models.
     categories : label -> its answers in words, from the lowest to the highest. patterns : column -> what its cells are
     made of. drop : column -> values of rows left out. skip_columns : those that follow the pattern of scores and hold
     none. join : lines about a joined file. repeated : indices of items in a row. unused : why, by column. comment :
     what was recognised. sampling : key that says how dialogues were drawn, and its column. one_label : that of all
-    scores, if no column says. sets : columns of several answers -> what divides them, and the answers.
+    scores, if no column says. sets : columns of several answers -> what divides them, and the answers. lists
+    : columns of lists of ratings.
     constants : our column -> its value in all rows. counted : cells hold how often the score was given that their
     column names. more : further lines of a source that `records` reads. ways : label -> its direction, where the shape
     says it. answers : what somebody said, by the question: `label fluency`, `each column`. called : label -> what a
@@ -60,9 +62,11 @@ class Guess(Doubts):
     ways: dict[str, int] = field(default_factory=dict)
     constants: dict[str, str] = field(default_factory=dict)
     sets: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
+    lists: list[str] = field(default_factory=list)
     labels: dict[str, tuple[str, float, float, bool]] = field(default_factory=dict)
     identify: list[str] = field(default_factory=list)
     identify_b: list[str] = field(default_factory=list)
+    context: list[str] = field(default_factory=list)
     metrics: list[str] = field(default_factory=list)
     judges: list[str] = field(default_factory=list)
     categories: dict[str, list[str]] = field(default_factory=dict)
@@ -84,6 +88,7 @@ class Guess(Doubts):
     table: Table | None = None
     pair: Pair | None = None
     outcomes: dict[str, Outcome] = field(default_factory=dict)
+    close: dict[str, list[str]] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)
     called: dict[str, str] = field(default_factory=dict)
 
@@ -155,6 +160,10 @@ def rated(out: Guess, cells: pd.DataFrame, column: str, values: pd.Series) -> bo
     return share(differing[rows > 1] > 1) > 0.1 and share(of_person > 1) > 0.5
 
 
+#: what platforms note is told by its name
+_NOTED = ("duration", "date", "platform", "constant", "empty")
+
+
 def whatever_its_name(out: Guess, column: str, values: pd.Series, scales: list[set[float]]) -> bool | None:
     """Whether few whole numbers below a name of something else (`Factoid`, `no_errors`) are judgements: so where other
     labels have the same levels; None where only a person can say it.
@@ -162,7 +171,8 @@ def whatever_its_name(out: Guess, column: str, values: pd.Series, scales: list[s
     What was assigned, or follows from the item, the system or the person, is none. scales : levels of the labels.
     """
     levels, t = set(values.dropna()), out.table
-    if not 1 < len(levels) <= 11 or t is None or column not in t.code or nature("c", t.cells[column]).kind != "rating":
+    few = 1 < len(levels) <= 11 and is_rating("c", values)
+    if not few or t is None or column not in t.code or nature(column, t.cells[column]).kind in _NOTED:
         return False
     roles = [out.columns[r] for r in ("dialogue", "context", "system", "annotator") if out.columns.get(r) in t.code]
     units = [[c] for c in roles] + [[c for c in roles if c != out.columns.get("annotator")]]

@@ -13,12 +13,12 @@ from judgebook.study.labels import PREFERENCES
 
 #: beginnings of words for what is wrong with a reply, in English, German, French and Spanish
 _BAD = re.compile(
-    r"(?:abus|aggress|annoy|antisocial|awkward|bad(?:ly)?$|bias|bland|boring|bored|confus|contradi[ck]|creepy|danger|decept"
+    r"(?:abus|aggress|annoy|antisocial|awkward|bad(?:ly)?$|bland|boring|bored|confus|contradi[ck]|creepy|danger|decept"
     r"|deceiv|defect|disturb|dull|err(?:o|eu)|evasi|fabricat|fail|false|falsch|fault|faux|fehler|flaw|frustrat|garbl"
     r"|gibberish|glitch|hallucin|halluzin|harm(?:s|ful\w*)?$|hate|illogic|insult|intrus|irrelevan|irritat|langweil|lies?$"
     r"|manipulat|misinform|mislead|misspel|mistak|nonsens|offen[cs]|omission|omit|plagiar|poor|profan|racis|redundan|repeat"
     r"|repetit|repetid|robotic|rude|sexis|spam|stereotyp|superflu|sycophan|toxi|typos?$|unhoflich|uninterpretabl"
-    r"|unsubstantiat|unsupported|vague|verbos|violat|widerspr|worse$|worst$|wrong)"
+    r"|unsubstantiat|unsupported|vague|violat|widerspr|worse$|worst$|wrong)"
 )
 #: beginnings of words for what is right with it
 _GOOD = re.compile(

@@ -8,6 +8,8 @@ import json
 import os
 import re
 import string
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from judgebook.extras.new.grids import shared
 from judgebook.extras.new.nested.groups import NUMBERED
 from judgebook.extras.new.nested.pairs import compared_pairs
 from judgebook.extras.new.nested.records import guess_records
+from judgebook.extras.new.several import json_of
 from judgebook.extras.new.shapes import periods
 from judgebook.extras.new.shapes.ranks import as_rows
 from judgebook.extras.new.spelling import JsonColumn, Shape, comment, declaration, distinct, flow, label_lines, quoted
@@ -33,7 +36,7 @@ from judgebook.sources import json_text
 from judgebook.sources.accounts import summaries
 from judgebook.sources.adapters import abc_eval
 from judgebook.sources.adapters.options.records import is_table
-from judgebook.sources.files import REPEATED, blocks_problem, in_blocks, lines_in_blocks, read_text
+from judgebook.sources.files import COPIED, REPEATED, blocks_problem, in_blocks, lines_in_blocks, read_text
 from judgebook.sources.formats import (
     WORKBOOKS,
     Records,
@@ -48,7 +51,7 @@ from judgebook.sources.formats import (
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import NAMES, plain
 from judgebook.sources.rows.record_rows import unused
-from judgebook.study import limits, params
+from judgebook.study import limits, params, paths
 from judgebook.study.schema import DataError, Problem
 from judgebook.study.source_shared import FileOptions
 
@@ -78,7 +81,7 @@ def drafted(name: str, data: Path, folder: Path | None = None, given: dict[str, 
         others = Answer(f"they belong to it: `adapter: records` and `file: {_common(data.name, same)}`")
         many = f"{counted(len(same), 'other file')} in its folder {'have' if len(same) > 1 else 'has'}"
         out.ask("files", "Is the file the whole study?", "yes", others, evidence=f"{many} the same columns or keys")
-    complete(out)
+    complete(out, given or {})
     reread.ask(out, (folder or project.folder() / "params") / f"{name}.yaml")
     out.questions = in_order(out.questions)
     return out
@@ -164,10 +167,15 @@ def _lines(name: str, data: Path, folder: Path, out: Draft, given: dict[str, str
         shape = None if guess.labels or guess.sets else guess_records(_with_json(read or _rows(cells)), given)
         if shape and shape.in_json_column:
             return [*head, *_records(shape, file, options, out)]
-    if cells.attrs.get(REPEATED) and guess.labels:
+    if cells.attrs.get(REPEATED) and guess.labels and "{system}" not in guess.scores:
         text = "What are the questions that the header repeats, numbered (1), (2), …?"
         others = Answer("other systems or labels: `{system}`, or a label each, for the number in `scores`")
         out.ask("item: repeated columns", text, "the same question about another item each time", others)
+    if copied := cells.attrs.get(COPIED):
+        guess.warnings.append(f"given several times with the same cells, so read once: {', '.join(copied)}")
+    for column in [c for c in guess.score_columns if c in (copied or ())]:
+        others = Answer("of another system or question, which got the same: rename the columns in the file")
+        out.ask(f"label {column}", f"Why does the header give {column!r} several times?", "copies, read once", others)
     if in_blocks(cells) and (not guess.labels or guess.columns.get("dialogue") == "{row}"):
         raise DataError([blocks_problem(data.name)])
     return [*head, *_table(file, options, guess, out)]
@@ -208,12 +216,12 @@ def _json_source(data: Path, file: str, out: Draft, given: dict[str, str]) -> li
         _not_too_wide(flat, data.name)
         cells = pd.DataFrame([{k: scalar(v) or "" for k, v in r.items() if k.strip()} for r in flat], dtype=object)
         rows = exports.guess_table(export, cells.fillna("").astype(str), data, file, given)
-        if rows.labels or any(question.fact.startswith("label ") for question in rows.questions):
+        if rows.labels or any(q.fact.startswith("label ") for q in rows.questions):
             return _table(file, {}, rows, out, records=True)
     compared = None if export or read.single else compared_pairs(read.records, given)
     if compared:
         return _table(file, {}, compared, out, records=True)
-    shape = guess_records(_opened(read), given)
+    shape = guess_records(_opened(read), given) or guess_records(_with_json(read), given)
     if shape is None:
         left = unused(read, [])
         places = ", ".join(left)[:200] or "nothing"
@@ -259,7 +267,7 @@ def _opened(read: Records) -> Records:
         for key, value in record.items():
             held.setdefault(key, []).append(value)
     texts = [k for k, values in held.items() if all(isinstance(v, str) for v in values)]
-    parsed = {k for k in texts if k and _parsed(pd.Series(held[k], dtype=object)) is not None}
+    parsed = {k for k in texts if k and json_of(held[k]) is not None}
     if not parsed:
         return read
 
@@ -272,25 +280,24 @@ def _opened(read: Records) -> Records:
 
 
 def _with_json(read: Records) -> Records:
-    """The rows of a table with the JSON in its cells parsed; without rows if no column holds objects or lists."""
-    cells = pd.DataFrame(read.records, dtype=object).fillna("")
-    parsed = {JsonColumn(c): values for c in cells if (values := _parsed(cells[c])) is not None}
-    rows = [{k: v for k, v in r.items() if k not in parsed} for r in read.records] if parsed else []
-    for name, values in parsed.items():
-        for row, value in zip(rows, values, strict=True):
-            row[name] = value
-    return Records(rows, read.where if rows else [])
+    """The records with the JSON in their texts parsed; none where no key always holds objects or lists in a text."""
+    texts: dict[tuple[str, ...], list[str]] = {}
 
+    def each(value: Any, at: tuple[str, ...], change: Callable[[str, tuple[str, ...]], Any]) -> Any:
+        if isinstance(value, dict):
+            below = {k: each(v, (*at, str(k)), change) for k, v in value.items()}
+            return {JsonColumn(k) if (*at, str(k)) in parsed else k: v for k, v in below.items()}
+        if isinstance(value, list):
+            return [each(v, (*at, ""), change) for v in value]
+        return change(value, at) if isinstance(value, str) else value
 
-def _parsed(cells: pd.Series) -> list[Any] | None:
-    """What the cells of a column hold as JSON, None where a cell is empty; None where they hold anything else."""
-    held = cells.str.strip()
-    if not held[held != ""].str.startswith(("{", "[")).all() or (held == "").all():
-        return None
-    try:
-        return [json_text.parse(text, "") if text else None for text in held]
-    except (ValueError, DataError):
-        return None
+    parsed: dict[tuple[str, ...], Any] = {}
+    for record in read.records:
+        each(record, (), lambda text, at: texts.setdefault(at, []).append(text.strip()))
+    parsed |= {at: values for at, held in texts.items() if at and at[-1] and (values := json_of(held)) is not None}
+    values_of = {at: iter(values) for at, values in parsed.items()}
+    rows = [each(r, (), lambda text, at: next(values_of[at]) if at in parsed else text) for r in read.records]
+    return Records(rows if parsed else [], read.where if parsed else [], read.single, read.repeated, read.sums)
 
 
 def _flat(record: Any) -> bool:
@@ -460,8 +467,19 @@ def _table(file: str, options: dict[str, str], guess: Guess, out: Draft, *, reco
             strict=True,
         )
     )
-    if guess.labels or not guess.sets:
-        lines += _source(file, options, guess, _scores(guess, records=records), ids, records=records)
+    alone = not (guess.sets or guess.lists) or any(label not in guess.lists for label in guess.labels)
+    if alone:
+        plain = replace(guess, drop=guess.drop | _others(guess)) if records else guess
+        lines += _source(file, options, plain, _scores(guess, records=records), ids, records=records)
+    for column in guess.lists:
+        # one row for each element; a list is of several people, or of parts of what one judged
+        place = "part" if "annotator" in guess.columns else "annotator"
+        scores = [f"scores: {quoted(f'{column}:json.[{place}]')}", f"constants: {{label: {ids[column]}}}"]
+        identify = [*(guess.identify or [guess.columns.get("dialogue", "{row}")]), "{part}"]
+        metrics = guess.metrics if not alone and column == guess.lists[0] else []
+        of_list = replace(guess, positions=False, metrics=metrics, values={}, judges=[])
+        of_list = replace(of_list, identify=identify) if place == "part" else of_list
+        lines += _source(file, options, of_list, scores, {}, records=True)
     for column, (divider, _) in guess.sets.items():
         # one row for each answer; a cell without any is a judgement that there is none
         scores = [
@@ -483,6 +501,16 @@ def _table(file: str, options: dict[str, str], guess: Guess, out: Draft, *, reco
 
 def _declared(guess: Guess, ids: dict[str, str], name: str, spec: str) -> list[str]:
     return declaration(ids[name], spec, guess.called.get(name, name), compared=guess.comparative)
+
+
+def _others(guess: Guess) -> dict[str, str | list[str]]:
+    """What names the columns that the pattern of scores fits, too, and that hold none, in a source of records."""
+    scores = str(guess.scores)
+    lists: dict[str, str | list[str]] = {"{label}": guess.lists} if guess.lists and "{label}" in scores else {}
+    if "{system}" not in scores or not guess.skip_columns:
+        return lists
+    matches = [paths.pattern(scores).fullmatch(column) for column in guess.skip_columns]
+    return lists | {"{system}": [m["system"] for m in matches if m]}
 
 
 def _scores(guess: Guess, *, records: bool) -> list[str]:
@@ -514,6 +542,8 @@ def _source(
     lines += [f"  {ours}: {quoted(name)}{_why(guess, ours)}" for ours, name in columns.items()]
     if guess.identify:
         lines += ["identify:" + _why(guess, "identify"), f"  dialogue: {flow(guess.identify)}"]
+    lines += ["identify:"] if guess.context and not guess.identify else []
+    lines += [f"  context: {flow(guess.context)}"] if guess.context else []
     if guess.identify_b:
         lines.append(f"  dialogue_b: {flow(guess.identify_b)}")
     lines += scores

@@ -243,7 +243,7 @@ def others(out: Guess, cells: pd.DataFrame, of: dict[str, str]) -> None:
                 labels.setdefault(m[1], []).append(column)
     for label, columns in labels.items():
         held = pd.concat([cells[c] for c in columns], ignore_index=True)
-        free = len(columns) > 1 and label not in out.labels and role_of(label) is None
+        free = len(columns) > 1 and label not in out.labels and role_of(label) is None and not is_prose(held)
         if free and answered(out, held, label):
             in_rows(out, label, held.to_frame(label))
             out.score_columns += [c for c in columns if c not in out.score_columns]

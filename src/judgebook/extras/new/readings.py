@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,10 +20,11 @@ from scipy.stats import chi2
 
 from judgebook import codes
 from judgebook.extras.new.asking.doubts import Answer
-from judgebook.extras.new.columns import Guess, distinct_texts
+from judgebook.extras.new.columns import Guess, distinct_texts, units
 from judgebook.extras.new.roles import PLACE, QUESTIONS, role_of
-from judgebook.extras.new.words import ASPECT, CHOICE, SHORT, are_names, looks_like_model
+from judgebook.extras.new.words import ASPECT, CHOICE, SHORT, are_names, looks_like_model, number_in
 from judgebook.sources.ids.personal import personal
+from judgebook.sources.in_words import counted
 from judgebook.sources.nature import NAMES, Nature, nature, plain
 
 ROLES = ("dialogue", "system", "annotator")
@@ -42,14 +43,18 @@ _EVEN = 1e-4
 _ENOUGH = 6
 #: of rows, those of another kind at most
 _KINDS = 0.4
-#: readings whose score comes so close to the best are offered
-CLOSE = 1.5
+#: readings whose score comes so close to the best are offered; columns that are offered for a role at most
+CLOSE, _CHOICES = 1.5, 8
 #: names of a place in what somebody was shown
 _ORDER = re.compile(r"(?:^|[ _.-])(?:slot|position|pos|order|place|trial|repeat)$", re.I)
 #: names of judgements, whatever was judged
 _ANSWERED = re.compile(r"(?:verdict|rating|score|judge?ment|grade)s?$", re.I)
 #: names of what belongs to a person, though it names something else
 _PERSON = re.compile(r"session|token|respondent|e-?mail|(^|[^a-z])ip($|[^a-z])|login|account", re.I)
+
+
+#: names of what those who judged wrote
+_COMMENT = re.compile(r"^Answer\.|comment|remark|rationale|justif|feedback|^notes?$|why|kommentar|begründ", re.I)
 
 
 @dataclass(frozen=True)
@@ -90,12 +95,22 @@ class Table:
         """What values look like, whatever the column is called; but what a platform notes is told by its name."""
         by_name = {c: nature(c, self.cells[c]) for c in self.code}
         noted = {c for c, kind in by_name.items() if kind.kind in ("duration", "date", "platform", "constant", "empty")}
-        return {c: kind if c in noted else nature("c", self.cells[c]) for c, kind in by_name.items()}
+        kinds = {c: kind if c in noted else nature("c", self.cells[c]) for c, kind in by_name.items()}
+        worded = [c for c, kind in kinds.items() if kind.kind in ("words", "names", "id", "text")]
+        return kinds | dict.fromkeys(filter(self._numbered_options, worded), Nature("rating", "numbered options"))
+
+    def _numbered_options(self, column: str) -> bool:
+        """Whether cells are a few options in words, each with its number: `(+1): Positive`, `0: None`, `N/A: …`."""
+        distinct = [text for text in distinct_texts(self.cells[column]) if text]
+        number = {number_in(text) for text in distinct} - {None}
+        return 1 < len(number) <= len(distinct) <= min(12, len(number) + 2) and any(c.isalpha() for c in distinct[0])
 
     @cached_property
     def texts(self) -> list[str]:
-        """Columns of prose that hardly a row lacks."""
-        return [c for c in self.code if (self.code[c] >= 0).mean() > 0.9 and not are_names(self.cells[c])]
+        """Columns of prose that hardly a row lacks, and that was shown: not what those who judged wrote."""
+        shown = [c for c in self.code if not _COMMENT.search(c) and (self.code[c] >= 0).mean() > 0.9]
+        shown = [c for c in shown if self.kinds[c].kind != "rating"]
+        return [c for c in shown if not are_names(self.cells[c])]
 
     @cached_property
     def few(self) -> list[str]:
@@ -302,9 +317,10 @@ def _fit(t: Table, item: tuple[str, ...], system: str | None, who: str | None) -
 
 def _of_people(t: Table, item: tuple[str, ...], unit: list[str], who: str, left: float) -> float:
     """left : share of rows that repeat one of the same item, system and person."""
-    points = 2.0 if left == 0 else -min(6.0, 1 + 20 * left)
+    needed = t.repeated([*unit, *t.keys]) > 0
+    points = 2.0 * (needed or named("annotator", who) > 0) if left == 0 else -min(6.0, 1 + 20 * left)
     points -= 4.0 * any(t.each(c, [who]) < 1.05 for c in item)  # each person has an item of their own
-    points -= 3.0 * (t.repeated([*unit, *t.keys]) > 0 and t.same(who, item) > 0.98)
+    points -= 3.0 * (needed and t.same(who, item) > 0.98)
     points += 1.0 * (t.each(who, unit) > 1.2) + 0.5 * (t.n_units(item) >= t.levels[who])
     return points + (0.5 if t.n_units([who, *item]) >= 2 * t.levels[who] else -1.0)
 
@@ -359,7 +375,7 @@ def read(t: Table, fixed: dict[str, str], free: list[str]) -> list[Reading]:
             if label:
                 by_label = t.with_key(label)
                 out.append(Reading(item, system, who, a + b + c + 1.0 + _fit(by_label, item, system, who), label))
-    return sorted(out, key=lambda r: -r.score)
+    return sorted(out, key=lambda r: (-r.score, (r.system is not None) + (r.annotator is not None)))
 
 
 def choose(out: Guess, cells: pd.DataFrame) -> None:
@@ -394,7 +410,8 @@ def choose(out: Guess, cells: pd.DataFrame) -> None:
         out.why["identify"] = "together they tell apart what was shown"
     close = [r for r in found[1:] if r.score > best.score - CLOSE and not t.alike(r, best)]
     for role in ROLES:
-        _ask(out, t, role, best, close, role in fixed)
+        also = [c for r in close if role not in fixed and (c := _column(r, role)) and c != _column(best, role)]
+        out.close[role] = [*dict.fromkeys(also)]
         others = dict.fromkeys(c for r in found[1:] if (c := _column(r, role)) and c != _column(best, role))
         out.rivals[role] = [c for c in others if c not in out.columns.values()][:4]
 
@@ -414,11 +431,50 @@ _TEXT = {
 }
 
 
-def _ask(out: Guess, t: Table, role: str, best: Reading, close: list[Reading], fixed: bool) -> None:
-    chosen = _column(best, role)
-    others = list(dict.fromkeys(c for r in close if (c := _column(r, role)) != chosen and c))
-    if fixed or not others or chosen is None:
+def ask(out: Guess, cells: pd.DataFrame) -> None:
+    """Ask about roles of which other readings come close, and note which columns could have each (`choices`).
+
+    What somebody is asked about a role in other words offers these columns, too.
+    """
+    t = out.table
+    if t is None or out.comparative:
         return
-    ways = [Answer(f"the column {c!r} ({t.levels[c]:,} different)", given={role: c}) for c in others[:3]]
-    assumed = f"the column {chosen!r} ({t.levels[chosen]:,} different)"
-    out.ask("item" if role == "dialogue" else role, _TEXT[role], assumed, *ways, evidence=out.why.get(role, ""))
+    named_for_it = [out.columns.get("dialogue", ""), out.columns.get("context", ""), *out.identify]
+    item = [*dict.fromkeys(c for c in named_for_it if c and c in cells and c != out.columns.get("system"))]
+    for role in ROLES:
+        fact, chosen = (
+            ("item", item) if role == "dialogue" else (role, [c for r, c in out.columns.items() if r == role])
+        )
+        free = {c: points for c in t.code if (points := _could(t, out, role, c)) is not None}
+        others = dict.fromkeys([*out.close[role], *out.rivals[role], *sorted(free, key=lambda c: -free[c])])
+        columns = [c for c in others if [c] != chosen][:_CHOICES]
+        out.choices[role] = [Answer(_means(out, cells, role, [c], item), given={role: c}) for c in columns]
+        earlier = [i for i, q in enumerate(out.questions) if q.fact == fact]
+        for i in earlier[:1]:
+            more = (*out.questions[i].alternatives, *out.choices[role])
+            out.questions[i] = replace(out.questions[i], alternatives=more)
+        if out.close[role] and chosen and not earlier:
+            assumed = _means(out, cells, role, chosen, item)
+            out.ask(fact, _TEXT[role], assumed, *out.choices[role], evidence=out.why.get(role, ""))
+
+
+def _could(t: Table, out: Guess, role: str, column: str) -> float | None:
+    """Points of a column that varies and could have a role, though no reading that was tried gives it that."""
+    scores = column in out.score_columns and (role != "system" or t.kinds[column].kind not in ("words", "names"))
+    if column in out.columns.values() or scores or t.kinds[column].kind not in (*_SAYING, "text"):
+        return None
+    return _alone(t, role, column)
+
+
+def _means(out: Guess, cells: pd.DataFrame, role: str, columns: list[str], item: list[str]) -> str:
+    """Columns in a role, with what they would mean in numbers."""
+    system = [c for c in (out.columns.get("system"),) if c in cells]
+    unit = [*(item if role == "system" else columns), *(columns if role == "system" else system)]
+    scores = [c for c in out.score_columns if c not in columns]
+    n = sum(int((~cells[c].isin(out.na_values)).sum()) for c in scores) if scores else len(cells)
+    items = counted(len(np.unique(units(cells, [*dict.fromkeys(unit)]))), "item")
+    levels = cells[columns[0]].nunique()
+    what = {"system": counted(levels, "system"), "annotator": f"{levels:,} people"}.get(role, items)
+    of = f" of {items}" if role == "system" else ""
+    which = f"the column {columns[0]!r}" if len(columns) == 1 else f"{' and '.join(map(repr, columns))} together"
+    return f"{which}: {what}, {counted(n, 'judgement')}{of}"

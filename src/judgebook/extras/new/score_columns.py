@@ -31,16 +31,22 @@ from judgebook.extras.new.judged.gold import named_for_gold
 from judgebook.extras.new.judged.means import means
 from judgebook.extras.new.judged.words import answered, differing, in_rows
 from judgebook.extras.new.one_label import named_for_judges, named_for_systems, one_label, refuse_systems
+from judgebook.extras.new.shapes import beside
 from judgebook.extras.new.words import ASPECT, CHOICE, label_id, ranked
 from judgebook.sources.nature import NOTHING, Nature, nature
 from judgebook.sources.rows import numbers as number_texts
 
 _SAME = "the same for all annotators of an item"
+#: rows from which two columns that say the same are one
+_FEW_ROWS = 4
 
 
 def wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
     """Score columns: a grid of labels and annotators where the names show one, else one column per label."""
-    numeric, ratings = (numeric, numeric) if out.comparative else _ratings(out, cells, numeric)
+    if out.comparative:
+        ratings = numeric
+    else:
+        numeric, ratings = _ratings(out, cells, _said_once(out, cells, numeric))
     of = _labels(out, cells, numeric, ratings)
     if of is None:
         return
@@ -71,6 +77,19 @@ def wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None
         _say_what_is_missing(out, cells)
 
 
+def _said_once(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
+    """Without answers in words that say what another column says in numbers: PASS beside 1 in every row."""
+    given = {c for c in numeric if numbers(cells[c], out.na_values) is not None and len({*numeric[c].dropna()}) > 1}
+    again: dict[str, str] = {}
+    for column in numeric.keys() - given if len(cells) >= _FEW_ROWS else ():
+        same = [c for c in given if numeric[c].equals(numeric[column]) and f"label {column}" not in out.answers]
+        again |= dict(zip([column], same, strict=False))
+    for column in (c for c in numeric if c in again):
+        ask_if_answers(out, column, f"it says in words what {again[column]!r} says in numbers")
+        out.unused[column] = f"says in words what {again[column]!r} says in numbers"
+    return {c: v for c, v in numeric.items() if c not in again}
+
+
 def _ratings(
     out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]
 ) -> tuple[dict[str, pd.Series], dict[str, pd.Series]]:
@@ -88,6 +107,7 @@ def _ratings(
     of_item = one_an_item(out, cells, worded)
     out.unused |= dict.fromkeys(of_item, _SAME)
     ratings |= {c: v for c, v in worded.items() if c not in of_item}
+    out.without(*(f"label {c}" for c, v in ratings.items() if c in measured and v.min() < v.max()))
     numeric |= ratings
     shared = one_an_item(out, cells, [c for c in ratings if c not in said])
     # in words: how the item was made, no metric
@@ -139,8 +159,12 @@ def _labels(
         of = dict.fromkeys(columns, str(out.one_label))
     elif _counts(out, ratings) or _wins(out, cells, columns):
         return None
-    elif each := out.answers.get("each column"):
+    elif (each := out.answers.get("each column")) == "label":
+        of = {c: c for c in columns}
+    elif each:
         of = one_label(out, cells, columns, each)
+    elif by_text := beside.systems(out, cells, columns):
+        of = by_text
     elif named_for_systems(out, columns):
         if not by_person or out.metrics:
             refuse_systems(out, columns)

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import Any
 
 import pandas as pd
 
 from judgebook import codes
 from judgebook.extras.new import roles
 from judgebook.extras.new.asking.doubts import Answer
-from judgebook.extras.new.columns import MAX_LEVELS, Guess, add_label, numbers
+from judgebook.extras.new.columns import MAX_LEVELS, Guess, add_label, is_rating, numbers
 from judgebook.extras.new.judged.words import answered, divides, in_rows, split
 from judgebook.extras.new.shapes import items, places
 from judgebook.extras.new.words import ANSWERS, ASPECT, SHORT, is_prose
+from judgebook.sources import json_text
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import plain
 from judgebook.sources.rows import numbers as number_texts
+from judgebook.study.schema import DataError
 
 _INDEXED = re.compile(r"(.*?[^0-9])([0-9]{1,2})")
 #: different answers at most of which a cell holds several
@@ -176,6 +180,43 @@ def several_answers(out: Guess, cells: pd.DataFrame) -> None:
                 break
     if out.sets and not out.labels:
         out.warnings = [w for w in out.warnings if not w.startswith("no column looks like ratings")]
+
+
+def json_of(cells: Iterable[str]) -> list[Any] | None:
+    """What texts hold as JSON, None where one is empty; None where they hold anything but objects and lists."""
+    held = [text.strip() for text in cells]
+    if not any(held) or not all(text.startswith(("{", "[")) for text in held if text):
+        return None
+    try:
+        return [json_text.parse(text, "") if text else None for text in held]
+    except (ValueError, DataError):
+        return None
+
+
+def rated_lists(out: Guess, cells: pd.DataFrame) -> None:
+    """Columns of lists of ratings, such as `[3, 5, 5]`, on the scale of another label if there is one, and ask."""
+    scales = [(low, high) for _, low, high, _ in out.labels.values()]
+    for column in [c for c in cells if c and c not in {*out.columns.values(), *out.score_columns}]:
+        first = next((text for text in cells[column] if text.strip()), "")
+        parsed = json_of(cells[column]) if first.lstrip().startswith("[") else None
+        lists = [x for x in parsed or [] if x]
+        if not lists or not all(
+            isinstance(v, int | float) for x in lists for v in (x if isinstance(x, list) else [""])
+        ):
+            continue
+        held = pd.Series([v for x in lists for v in x], dtype=float)
+        within = not scales or any(low <= held.min() and held.max() <= high for low, high in scales)
+        if len(held) < 2 * len(lists) or held.min() == held.max() or not within or not is_rating("c", held):
+            continue
+        known = "annotator" in out.columns
+        text = f"Whose are the numbers of each list in {column!r}?"
+        ways = ["several people's, one each, by their place", "one person's, of occasions or parts of the item"]
+        how = Answer(f"{ways[not known]}: `[{'annotator' if known else 'part'}]` in `scores`, and in `identify`")
+        out.ask("item: lists" if known else "annotator", text, ways[known], how)
+        add_label(out, column, held)
+        out.skip_columns += [column] if out.lists or len(out.labels) > 1 else []
+        out.lists.append(column)
+        out.unused.pop(column, None)
 
 
 def _answers(out: Guess, cells: pd.DataFrame, columns: list[str]) -> pd.Series | None:

@@ -13,12 +13,12 @@ import pandas as pd
 from judgebook import codes
 from judgebook.extras.new import cleaning, comparisons, items, readings, roles, several
 from judgebook.extras.new.asking.doubts import Answer
-from judgebook.extras.new.columns import Guess, distinct_texts, left_out, numbers, one_an_item
+from judgebook.extras.new.columns import Guess, ask_if_answers, distinct_texts, left_out, numbers, one_an_item
 from judgebook.extras.new.judged import platforms
 from judgebook.extras.new.judged.gold import gold_and_judges, scored_as_gold
-from judgebook.extras.new.judged.words import as_numbers, in_rows
+from judgebook.extras.new.judged.words import as_numbers, in_rows, is_few
 from judgebook.extras.new.score_columns import wide
-from judgebook.extras.new.shapes import periods
+from judgebook.extras.new.shapes import parts, periods
 from judgebook.extras.new.shapes import tables as shapes
 from judgebook.extras.new.shapes.options import opposites
 from judgebook.extras.new.words import label_id, looks_like_model
@@ -53,6 +53,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     numeric = {c: v.reindex(cells.index) for c, v in numeric.items()}
     _combined(out, cells)
     _layout(out, cells, numeric)
+    parts.system(out, cells)
     if out.comparative:
         comparisons.identify(out, cells)
     if not (out.repeated or out.identify):
@@ -62,11 +63,13 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
         out.why["annotators"] = "no column says who judged: repeated rows of an item are pos0, pos1, …"
     if not out.comparative and not out.repeated:
         several.several_answers(out, cells)
+        several.rated_lists(out, cells)
         several.ask_beside(out, cells)
     _models(out, cells)
     comparisons.orders(out, cells, {c: numeric[c] for c in out.outcomes if c in numeric})
     _not_used(out, cells)
     periods.dates(out, cells)
+    readings.ask(out, cells)
     return out
 
 
@@ -156,9 +159,12 @@ def _layout(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> N
     else:
         out.columns.pop("label", None)
         out.columns.pop("score", None)
+        roles_of = [*out.columns.values(), *out.identify, *out.identify_b]
+        # what a form showed is no judgement, whatever it looks like
+        cells = cells.drop(columns=[c for c in cells if c.startswith("Input.") and c not in roles_of])
         free = cells[cells.columns.difference(list(out.columns.values()), sort=False)]
         numeric |= as_numbers(out, free, numeric)
-        wide(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
+        wide(out, cells, {c: v for c, v in numeric.items() if c in cells and c not in out.columns.values()})
 
 
 def _compared(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
@@ -241,7 +247,10 @@ def _not_used(out: Guess, cells: pd.DataFrame) -> None:
     }
     used |= {*out.drop, *out.skip_columns}
     for column in (c for c in cells if c and c not in used):
-        out.unused.setdefault(column, nature(column, cells[column].where(~cells[column].isin(out.na_values))).says)
+        seems = nature(column, cells[column].where(~cells[column].isin(out.na_values)))
+        out.unused.setdefault(column, seems.says)
+        if column.startswith("Answer.") and (seems.judged or is_few(cells[column])) and not out.repeated:
+            ask_if_answers(out, column)
 
 
 def _long_metrics(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 from judgebook import codes
 from judgebook.sources import sampling
 from judgebook.sources.adapters.options.table import Table
-from judgebook.sources.files import REPEATED, Files
+from judgebook.sources.files import COPIED, REPEATED, Files
 from judgebook.sources.nature import nature
 from judgebook.sources.reading import Counts, Reading
 from judgebook.sources.rows import advice, table_cells
@@ -31,7 +31,7 @@ def read(source: Table, open_file: Files) -> Reading:
         source, open_file(source.file), counts, coded=_simple(source, open_file.labels) and not open_file.spelling.names
     )
     columns = [c for c in cells if c and not table_cells.ours(c)]
-    repeated = cells.attrs.get(REPEATED, ()) if source.layout == "wide" else ()
+    repeated, copied = cells.attrs.get(REPEATED, ()) if source.layout == "wide" else (), cells.attrs.get(COPIED, ())
     spelt = spellings(source, open_file.labels, open_file.spelling)
     alike = twice_named(source.file, [source.scores], repeated, spelt)
     file = codes.constant(source.file, cells.index) if codes.columns(cells) else source.file
@@ -64,6 +64,7 @@ def read(source: Table, open_file: Files) -> Reading:
     }
     used |= {c for name in taken for c in table_cells.numbered(source, name)}
     reading.unused = {source.file: table_cells.samples(cells, [c for c in columns if c not in used])}
+    reading.unused[source.file] |= {f"{c} (again)": cells[c] for c in copied if c in cells}
     reading.dialogue_facts = sampling.facts(base, reading.unused[source.file])
     return reading
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import yaml
@@ -13,17 +14,21 @@ from judgebook.sources.in_words import counted
 from judgebook.study import yaml_file
 
 _WAYS = (("good", 1), ("bad", -1), ("neither", 0))
+#: so many labels of one scale are asked about together, unless somebody said that they differ
+_BLOCK, _SINGLY = 3, "each direction"
 #: scales that may be meant where not all of one was used
 _WIDER = ((1, 4), (1, 5), (1, 6), (1, 7), (0, 4), (0, 5), (0, 10), (1, 10), (0, 100))
 
 
-def complete(out: Draft) -> Draft:
-    """The draft with questions about all that it takes for granted, the most consequential first."""
+def complete(out: Draft, given: Collection[str] = ()) -> Draft:
+    """The draft with questions about all that it takes for granted, the most consequential first.
+
+    given : what somebody was asked about and said."""
     data = yaml.load(out.text, yaml_file.Loader)
     sources = [s for s in data["sources"] if s["adapter"] in ("table", "records")]
     labels = data.get("labels") or {}
     if sources:
-        of_labels = [*_directions(labels, data.get("method")), *_scales(out, labels)]
+        of_labels = [*_directions(labels, data.get("method"), singly=_SINGLY in given), *_scales(out, labels)]
         out.questions = in_order([*out.questions, *_roles(out, sources, labels), *of_labels])
     return out
 
@@ -67,27 +72,37 @@ def _each(ours: str) -> Answer:
 
 
 def _role(out: Draft, ours: str, text: str, assumed: str, *more: Answer) -> Question:
-    columns = out.rivals.get(ours, [])
-    alternatives = [*(Answer(f"the column {c!r}", given={ours: c}) for c in columns), *more]
+    columns = out.choices.get(ours) or [Answer(f"the column {c!r}", given={ours: c}) for c in out.rivals.get(ours, [])]
+    alternatives = [*columns[:2], *more, *columns[2:]]
     places = [] if columns else out.rivals.get("", [])
     evidence = f"not used: {', '.join(places)}" if places else ""
     fact = "item" if ours == "dialogue" else ours
     return Question(fact, text, assumed, tuple(alternatives), evidence)
 
 
-def _directions(labels: dict[str, Any], method: str | None) -> list[Question]:
-    """One for each label of whose scores nothing says whether high is good."""
-    found = []
+def _directions(labels: dict[str, Any], method: str | None, *, singly: bool) -> list[Question]:
+    """One for the labels of the same scale of whose scores nothing says whether high is good, where they are many."""
+    unknown: dict[str, list[str]] = {}
     for label, spec in labels.items():
         answers = spec.get("categories", [])
         unordered = spec.get("level") == "sets" or (len(answers) > 2 and spec.get("level") != "ordinal")
-        if "direction" in spec or unordered:
-            continue
-        what = "Is being chosen for" if method == "comparative" else "Is a high score of"
-        ways = [Answer(f"{says}: `direction: {n}`", {f"labels.{label}.direction": n}) for says, n in _WAYS]
-        assumed = "not known, so it enters no headline"
-        found.append(Question(f"direction of {label}", f"{what} {label} good or bad?", assumed, tuple(ways)))
+        if "direction" not in spec and not unordered:
+            unknown.setdefault(json.dumps([spec.get("scale"), answers]), []).append(label)
+    blocks = [one for x in unknown.values() for one in ([x] if len(x) >= _BLOCK and not singly else [[y] for y in x])]
+    what = "Is being chosen for" if method == "comparative" else "Is a high score of"
+    found = []
+    for block in blocks:
+        ways = [Answer(f"{says}: `direction: {n}`", {f"labels.{x}.direction": n for x in block}) for says, n in _WAYS]
+        ways += [Answer("not the same of all: ask of each", given={_SINGLY: "asked"})] if len(block) > 1 else []
+        names, assumed = _few(block), "not known, so it enters no headline"
+        found.append(Question(f"direction of {names}", f"{what} {names} good or bad?", assumed, tuple(ways)))
     return found
+
+
+def _few(labels: Iterable[str]) -> str:
+    """The first of many labels, and how many more there are."""
+    first, more = [*labels][:4], len([*labels]) - 4
+    return ", ".join(first) + (f" and {counted(more, 'other')}" if more > 0 else "")
 
 
 def _scales(out: Draft, labels: dict[str, Any]) -> list[Question]:
@@ -104,8 +119,7 @@ def _scales(out: Draft, labels: dict[str, Any]) -> list[Question]:
 def _scale(scale: tuple[float, ...], observed: dict[str, tuple[float, float]]) -> Question:
     """observed : label -> its lowest and highest score."""
     low, high = min(a for a, _ in observed.values()), max(b for _, b in observed.values())
-    more = len(observed) - 4
-    names = ", ".join([*observed][:4]) + (f" and {counted(more, 'other')}" if more > 0 else "")
+    names = _few(observed)
     others = [s for s in dict.fromkeys([(low, high), *_WIDER]) if s != scale and s[0] <= low < s[1] >= high]
     ways = [Answer(f"`scale: [{a:g}, {b:g}]`", {f"labels.{x}.scale": [a, b] for x in observed}) for a, b in others[:4]]
     assumed, evidence = f"{scale[0]:g} to {scale[1]:g}", f"scores run from {low:g} to {high:g}"

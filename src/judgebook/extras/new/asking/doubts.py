@@ -68,13 +68,15 @@ class Doubts:
     """What a guess is unsure of.
 
     warnings : notes on what is certain, for a comment. rivals : our column -> columns of the file that could be meant
-    instead, as well as not. observed : label -> its lowest and highest score, where the file does not say its scale.
-    why : our column, or key -> the reason for the guess.
+    instead, as well as not. choices : our column -> these and all others that vary, as answers. observed : label -> its
+    lowest and highest score, where the file does not say its scale. why : our column, or key -> the reason for the
+    guess.
     """
 
     warnings: list[str] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     rivals: dict[str, list[str]] = field(default_factory=dict)
+    choices: dict[str, list[Answer]] = field(default_factory=dict)
     observed: dict[str, tuple[float, float]] = field(default_factory=dict)
     why: dict[str, str] = field(default_factory=dict)
 
@@ -112,6 +114,7 @@ class Draft(Doubts):
         for one in found:
             self.questions += one.questions
             self.rivals |= one.rivals
+            self.choices |= one.choices
             self.observed |= one.observed
             self.why |= one.why
         return [warning for one in found for warning in one.warnings]

@@ -33,6 +33,8 @@ from judgebook.sources.rows import numbers as number_texts
 _ITEMS, _PEOPLE = 0.1, 0.5
 #: characters of an answer in words
 _SHORT = 30
+#: an option of those that say no number
+_NO_ANSWER = re.compile(r"\(?(?:n/?a|none|other|unclear|unsure)\)? ?[:=–-] ", re.I)
 #: what everybody says yes to who may take part
 _AGREED = re.compile(r"consent|terms|agree|english|native|adult|participat", re.I)
 
@@ -86,6 +88,12 @@ def _may_be_answers(column: str, given: codes.Texts) -> bool:
     return bool(ASPECT.search(column)) and few and nature(column, given).kind in ("names", "text", "id")
 
 
+def is_few(held: pd.Series) -> bool:
+    """Whether cells hold few short texts, as answers do."""
+    distinct = {text for text in codes.texts_of(held).stripped.distinct if text}
+    return 1 < len(distinct) <= FEW_WORDS and max(map(len, distinct)) <= _SHORT
+
+
 def split(held: Iterable[str], divider: str) -> list[list[str]]:
     return [[part.strip() for part in text.split(divider)] for text in held]
 
@@ -107,13 +115,16 @@ def as_numbers(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -
     values, worded = {}, []
     for column in (c for c in cells if c not in numeric):
         held, said = codes.texts_of(cells[column]).stripped, f"label {column}" in out.answers
-        words = held.only(held.rows(lambda text: text not in out.na_values))
+        none = [text for text in held.distinct if _NO_ANSWER.match(text) and text not in out.na_values]
+        words = held.only(held.rows({*held.distinct}.difference(out.na_values, none).__contains__))
         plain = number_texts.of(words.distinct)
         number = _numbers_of(words.distinct, plain)
-        if not number or not (said or (len({*number}) > 1 and is_rating(column, pd.Series(number, dtype=float)))):
+        named = "c" if np.isnan(plain).all() else column  # yes and no are no count, whatever they are called
+        if not number or not (said or (len({*number}) > 1 and is_rating(named, pd.Series(number, dtype=float)))):
             continue
         if nature(column, words).kind == "date" and not said:  # 10-03-26 is no 10
             continue
+        out.na_values += none
         of_word = dict(zip(words.distinct, number, strict=True))
         every = np.array([*(of_word.get(text, np.nan) for text in held.distinct), np.nan], dtype=float)
         values[column] = pd.Series(every[held.code], cells.index)

@@ -119,7 +119,12 @@ class Levels:
         if free and self.people:
             self.names[free.pop()] = self.names[self.people] = "place"
         elif free and not people:
-            self.names[free.pop()] = "annotator"
+            level = free.pop()
+            self.names[level] = "annotator"
+            if isinstance(level[-2], JsonColumn):
+                text = f"Whose are the numbers of a list, as in {name_of(level)!r}?"
+                often = Answer("occasions or parts of one person: `[part]` for `[annotator]`, and in `identify`")
+                self.out.ask("annotator", text, "several people's, one each, by their place", often)
         for level in free:
             if level == self.scores[0]:
                 continue  # several answers of one person

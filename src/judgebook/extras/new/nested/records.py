@@ -47,6 +47,7 @@ def guess_records(read: Records, given: dict[str, str] | None = None) -> Shape |
     maps: dict[Place, list[str]] = {}
     collect(root, (), leaves, maps)
     natures = {place: nature(name_of(place), pd.Series(node.values, dtype=object)) for place, node in leaves.items()}
+    natures |= _as_beside(leaves, natures)
     groups: dict[Place, list[Place]] = {}
     for place, seems in natures.items():
         if place and may_be_score(place, seems, leaves):  # no path names a record that is itself a value
@@ -84,6 +85,21 @@ def guess_records(read: Records, given: dict[str, str] | None = None) -> Shape |
     )
     out.more = more
     return out
+
+
+def _as_beside(leaves: dict[Place, Node], natures: dict[Place, Nature]) -> dict[Place, Nature]:
+    """Places of the levels of the ratings beside them, whatever their keys are called: `no_errors`, `Factoid`."""
+    levels = {p: {v for v in leaves[p].values if v} for p, seems in natures.items() if p and seems.kind == "rating"}
+    found = {}
+    for place, seems in natures.items():
+        held = [v for v in leaves[place].values if v]
+        beside = [given for p, given in levels.items() if without_label(p) == without_label(place) and p != place]
+        alike = seems.kind in ("id", "counter") and (
+            set(held) in beside or (set(held) <= {"0", "1"} and {"0", "1"} in beside)
+        )
+        if place and alike and len(set(held)) > 1 and held != sorted(set(held)) * (len(held) // len(set(held))):
+            found[place] = nature("c", pd.Series(held, dtype=object))
+    return found
 
 
 class _Writer(Levels):
