@@ -127,8 +127,8 @@ class AnyStudy(Section):
     )
     assumed: dict[str, str] = Field(
         {},
-        description="what `new --yes` took for granted: fact → question with the answer assumed. The first page repeats "
-        "each until its line is deleted; `check` asks for nothing",
+        description="what `new --yes` took for granted: fact → question with the answer assumed. The first page "
+        "repeats each until its line is deleted; `check` asks for nothing",
         examples=[{"annotator": "Who judged? Assumed: the column 'worker'."}],
     )
     gate: list[str] = Field(
