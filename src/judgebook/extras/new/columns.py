@@ -176,9 +176,7 @@ def whatever_its_name(out: Guess, column: str, values: pd.Series, scales: list[s
         return False
     roles = [out.columns[r] for r in ("dialogue", "context", "system", "annotator") if out.columns.get(r) in t.code]
     units = [[c] for c in roles] + [[c for c in roles if c != out.columns.get("annotator")]]
-    if any(t.assigned(column, c) for c in roles) or any(
-        t.repeated(u) > 0.1 and t.same(column, u) > 0.98 for u in units if u
-    ):
+    if any(t.assigned(column, c) for c in roles) or any(t.follows(column, u) for u in units if u):
         return False
     return True if levels in scales or (levels <= {0, 1} and {0.0, 1.0} in scales) else None
 

@@ -156,6 +156,11 @@ class Table:
         first = np.flatnonzero(np.diff(pair // base, prepend=-1))
         return float(np.maximum.reduceat(counts, first).sum() / rows.sum())
 
+    def follows(self, column: str, within: Iterable[str]) -> bool:
+        """Whether a column is said of each unit, of which some have several rows: not merely that it seldom varies."""
+        same, often = self.same(column, within), np.bincount(self.code[column] + 1).max() / max(self.n, 1)
+        return self.repeated(within) > 0.1 and same > 0.98 and 1 - same < 0.2 * (1 - often)
+
     def n_units(self, within: Iterable[str]) -> int:
         return int(self.unit(within).max(initial=-1)) + 1
 
@@ -310,6 +315,8 @@ def _fit(t: Table, item: tuple[str, ...], system: str | None, who: str | None) -
         sizes = np.bincount(np.unique(t.unit([*unit, *t.keys]), return_inverse=True)[1])
         points += 0.5 if (sizes == np.bincount(sizes).argmax()).mean() >= 0.9 else -2.0
         points -= 4.0 * bool(differ)
+        free = [c for c in t.few if c not in keys and t.kinds[c].kind in _SAYING]
+        points -= 3.0 * any(t.repeated([*unit, c, *t.keys]) == 0 for c in free)  # rows that have names
         points -= 2.0 * any(t.numbered(c, unit) for c in t.few if c not in keys and t.kinds[c].kind != "rating")
     points += 1.0 * (t.n_units(item) >= max(t.levels[c] for c in (system, who, item[0]) if c))
     return points + min(1.5, 0.5 * sum(t.same(x, unit) > 0.98 and t.levels[x] > 1 for x in texts))

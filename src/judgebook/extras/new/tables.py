@@ -202,8 +202,6 @@ def nameless(cells: pd.DataFrame, given: dict[str, str]) -> Guess:
     return out
 
 
-
-
 def _combined(out: Guess, cells: pd.DataFrame) -> None:
     """A cell with an id and a system in brackets: d000 (alpha-bot)."""
     for column in cells:

@@ -164,7 +164,8 @@ class Levels:
                 fixed[ours] = self._nearest(ours, fits)
         called = {p: f"{'.'.join(p)} " for p in cells if isinstance(p, tuple)}
         places = {name: p for p, name in called.items()}
-        table = readings.Table(cells.rename(columns=called), ["label"])
+        turns = [called[p] for p in called if p[-1] == LIST and _TURNS.search(name_of(p))]
+        table = readings.Table(cells.rename(columns=called), ["label", *turns])
         keys = [called[v] for v in levels_of(place) if v[-1] == MAP and v not in self.names]
         free = [called[p] for p in near if p in called] + keys
         best = readings.read(table, {r: called[p] for r, p in fixed.items() if p in called}, free)[0]
@@ -176,7 +177,7 @@ class Levels:
             told = {role: None if c in (*counted, *item) else c for role, c in told.items()}
             item = counted
         # keys that cross items may be those of people or systems
-        for column in [c for c in keys if c not in item and c != told["annotator"]]:
+        for column in [c for c in keys if c not in item]:
             asked = self.answers.get(f"keys below {self._above(places[column])}")
             if asked or (told["annotator"] is None and not self._has_text(places[column])):
                 told = {role: None if c == column else c for role, c in told.items()}
