@@ -460,7 +460,7 @@ def ask(out: Guess, cells: pd.DataFrame) -> None:
         for i in earlier[:1]:
             more = (*out.questions[i].alternatives, *out.choices[role])
             out.questions[i] = replace(out.questions[i], alternatives=more)
-        if out.close[role] and chosen and not earlier:
+        if out.close[role] and chosen and set(chosen) <= set(cells) and not earlier:
             assumed = _means(out, cells, role, chosen, item)
             out.ask(fact, _TEXT[role], assumed, *out.choices[role], evidence=out.why.get(role, ""))
 
@@ -476,10 +476,12 @@ def _could(t: Table, out: Guess, role: str, column: str) -> float | None:
 def _means(out: Guess, cells: pd.DataFrame, role: str, columns: list[str], item: list[str]) -> str:
     """Columns in a role, with what they would mean in numbers."""
     system = [c for c in (out.columns.get("system"),) if c in cells]
-    unit = [*(item if role == "system" else columns), *(columns if role == "system" else system)]
+    unit = [
+        c for c in (*(item if role == "system" else columns), *(columns if role == "system" else system)) if c in cells
+    ]
     scores = [c for c in out.score_columns if c not in columns]
     n = sum(int((~cells[c].isin(out.na_values)).sum()) for c in scores) if scores else len(cells)
-    items = counted(len(np.unique(units(cells, [*dict.fromkeys(unit)]))), "item")
+    items = counted(len(np.unique(units(cells, [*dict.fromkeys(unit)]))) if unit else len(cells), "item")
     levels = cells[columns[0]].nunique()
     what = {"system": counted(levels, "system"), "annotator": f"{levels:,} people"}.get(role, items)
     of = f" of {items}" if role == "system" else ""

@@ -36,6 +36,8 @@ from judgebook.extras.new.words import ASPECT, CHOICE, label_id, ranked
 from judgebook.sources.nature import NOTHING, Nature, nature
 from judgebook.sources.rows import numbers as number_texts
 
+#: rounding of what was computed, rows that show it, the share of them that has to fit, and what a correlation may lack
+_ROUNDED, _ROWS, _NEARLY, _SLACK = 0.0051, 6, 0.95, 1e-4
 _SAME = "the same for all annotators of an item"
 #: rows from which two columns that say the same are one
 _FEW_ROWS = 4
@@ -47,6 +49,7 @@ def wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None
         ratings = numeric
     else:
         numeric, ratings = _ratings(out, cells, _said_once(out, cells, numeric))
+        ratings = _without_computed(out, cells, numeric, ratings)
     of = _labels(out, cells, numeric, ratings)
     if of is None:
         return
@@ -75,6 +78,58 @@ def wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None
         out.a_choice(choices)
     if not out.labels:
         _say_what_is_missing(out, cells)
+
+
+def _without_computed(
+    out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series], ratings: dict[str, pd.Series]
+) -> dict[str, pd.Series]:
+    """Ratings without what was computed from those beside them, which is no metric, either; asks of whole numbers."""
+    for column in [c for c in numeric if f"label {c}" not in out.answers]:
+        others = {c: v for c, v in ratings.items() if c != column}
+        if not (_of_row(numeric[column], others) or _of_person(out, cells, numeric[column], others)):
+            continue
+        out.metrics = [c for c in out.metrics if c != column]
+        out.unused[column] = "computed from the scores beside it"
+        if column in ratings:
+            ratings = others
+            ask_if_answers(out, column, "it follows from the scores beside it")
+    return ratings
+
+
+def _of_row(values: pd.Series, others: dict[str, pd.Series]) -> bool:
+    """Whether a column is the mean, the sum or the like of the scores of its row, or of those that are numbered."""
+    bases: dict[str, list[str]] = {"": [*others]}
+    for c in others:
+        bases.setdefault(c.rstrip("0123456789"), []).append(c)
+    for columns in (many for many in bases.values() if len(many) > 1):
+        rows = pd.DataFrame({c: others[c] for c in columns})
+        for told in (
+            rows.mean(axis=1),
+            rows.sum(axis=1),
+            rows.median(axis=1),
+            rows.std(axis=1),
+            rows.std(axis=1, ddof=0),
+        ):
+            there = values.notna() & told.notna()
+            close = (values - told).abs()[there] < _ROUNDED
+            if there.sum() >= _ROWS and values.nunique() > 2 and close.mean() > _NEARLY:
+                return True
+    return False
+
+
+def _of_person(out: Guess, cells: pd.DataFrame, values: pd.Series, others: dict[str, pd.Series]) -> bool:
+    """Whether fractions are the scores of another column standardised within each person."""
+    who = out.columns.get("annotator")
+    if who is None or (values.dropna() % 1 == 0).all():
+        return False
+    for other in others.values():
+        each = [
+            (x, y) for _, rows in cells.groupby(who) if len(rows) > 2 and (x := values[rows.index]).std() > 0
+            and (y := other[rows.index]).std() > 0
+        ]  # fmt: skip
+        if len(each) > 1 and all(x.corr(y) > 1 - _SLACK for x, y in each):
+            return True
+    return False
 
 
 def _said_once(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
@@ -184,6 +239,12 @@ def _labels(
         out.scores, of = by_grid
         out.why["scores"] = "the columns form a grid of labels and annotators"
         of = _same_pattern(out, of, list(numeric))
+        if len(set(of.values())) == 1 and out.scores == "{label}{annotator}" and not (out.table and out.table.texts):
+            label = next(iter(of.values()))
+            how = f'`scores: "{label}{{dialogue}}"` and `constants: {{label: {label_id(label)}}}`'
+            items = f"items, and each row is a person: {how}"
+            shown = ", ".join([*of][:4])
+            out.ask("annotator: columns", f"What are {shown}?", "people who judged the item of the row", Answer(items))
     else:
         out.scores, of = grids.named_alike(columns)
         out.why["scores"] = "each column that looks like ratings is treated as a label"
