@@ -91,7 +91,7 @@ def test_in_jupyter(small, monkeypatch):
     opening = f'from helpers import iaa, bot_performance\nfile = r"{small}"\n'
     knobs = "seed=None"
     cells = [
-        f"{opening}page = iaa.Page(file, None, n_resamples=None, {knobs}, people_resamples=1000)",
+        f"{opening}page = iaa.Page(file, None, n_resamples=None, {knobs})",
         "show = page.show\nshow(page.parameters())",
         "show(page.findings(), page.alphas())",
         f'bot_performance.Page(file, None, n_resamples="many", {knobs})',

@@ -191,9 +191,9 @@ def test_cells_of_the_simulated_study_are_kernels(demo):
         both = cells.saved[statistic].merge(kernel.select(statistic, **keys), on=by, suffixes=("", "_kernel"))
         assert len(both) == len(cells.saved[statistic]) > 5
         np.testing.assert_allclose(both["estimate"], both["estimate_kernel"], atol=1e-9)
-    rates = cells.saved["screening_pass_rate"]
-    ends = [rates.wilson(round(n * p), n) for n, p in zip(rates["n"], rates["estimate"], strict=True)]
-    np.testing.assert_allclose(rates[["ci_low", "ci_high"]], ends, atol=1e-9)
+    passed = cells.saved["screening_pass_rate"]
+    ends = [rates.wilson(round(n * p), n) for n, p in zip(passed["n"], passed["estimate"], strict=True)]
+    np.testing.assert_allclose(passed[["ci_low", "ci_high"]], ends, atol=1e-9)
     assert set(cells.saved["alpha"]["ci_kind"]) == {"bca"}
 
 
