@@ -23,15 +23,18 @@ def truth(spec: Simulate) -> dict[str, Any]:
     quality : does the label matter? `signal` is the correlation of the dialogue's trait with quality, `r` that of the
         label's value of a dialogue (one annotator of sur_x) with the interactor's rating of its quality.
     effects : Cohen's d or h of each pair of systems.
+    group_differences : mean absolute difference of effects between two groups (Finch et al. 2024); 0 is a true null.
     """
     labels = [(g, m) for g in design.GROUPS for m in measures(spec, g).values()]
+    sizes = [r for g, m in labels for r in effects(g, m)]
     return {
         "simulated": "generated numbers: nothing here was observed",
         "parameters": spec.model_dump(),
         "systems": list(design.SYSTEMS),
         "means": [r for g, m in labels for r in _means(g, m)],
         "quality": _quality(spec),
-        "effects": [r for g, m in labels for r in effects(g, m)],
+        "effects": sizes,
+        "group_differences": _group_differences(sizes),
     }
 
 
@@ -72,6 +75,21 @@ def effects(group: str, m: Measure) -> Records:
                           "effect": float((position[i] - position[j]) / scale[i, j])}
         for i, j in scale
     ]  # fmt: skip
+
+
+def _group_differences(sizes: Records) -> Records:
+    """Mean over pairs of systems of the absolute difference of effects between two groups, for shared labels."""
+    table: dict[tuple, dict[str, list[float]]] = {}
+    for r in sizes:
+        table.setdefault((r["method"], r["label"]), {}).setdefault(r["group"], []).append(r["effect"])
+    out = []
+    for (method, label), by_group in table.items():
+        for a, b in combinations(by_group, 2):
+            difference = float(np.abs(np.subtract(by_group[a], by_group[b])).mean())
+            difference = 0.0 if difference < _EQUAL else difference
+            out.append({"method": method, "label": label, "group": a, "group_b": b, "difference": difference,
+                        "null": difference == 0.0})  # fmt: skip
+    return out
 
 
 def _quality(spec: Simulate) -> Records:
