@@ -32,7 +32,6 @@ from judgebook.extras.new.shapes.ranks import as_rows
 from judgebook.extras.new.spelling import JsonColumn, Shape, comment, declaration, distinct, flow, label_lines, quoted
 from judgebook.extras.new.tables import nameless
 from judgebook.extras.new.words import label_id, ranked, scale_text
-from judgebook.sources import json_text
 from judgebook.sources.accounts import summaries
 from judgebook.sources.adapters import abc_eval
 from judgebook.sources.adapters.options.records import is_table
@@ -221,7 +220,8 @@ def _json_source(data: Path, file: str, out: Draft, given: dict[str, str]) -> li
     compared = None if export or read.single else compared_pairs(read.records, given)
     if compared:
         return _table(file, {}, compared, out, records=True)
-    shape = guess_records(_opened(read), given) or guess_records(_with_json(read), given)
+    opened = _with_json(read)
+    shape = guess_records(opened if opened.records else read, given) or guess_records(read, given)
     if shape is None:
         left = unused(read, [])
         places = ", ".join(left)[:200] or "nothing"
@@ -256,27 +256,6 @@ def _of_method(line: str, method: str) -> str:
     if line.endswith("}"):
         return f"{line[:-1]}, method: {method}}}"
     return f"{line}\n    method: {method}" if line.endswith(":") else line
-
-
-def _opened(read: Records) -> Records:
-    """Records with the JSON in the texts of their keys parsed, where all texts of a key are JSON."""
-    if read.single or not all(isinstance(r, dict) for r in read.records):
-        return read
-    held: dict[str, list[Any]] = {}
-    for record in read.records:
-        for key, value in record.items():
-            held.setdefault(key, []).append(value)
-    texts = [k for k, values in held.items() if all(isinstance(v, str) for v in values)]
-    parsed = {k for k in texts if k and json_of(held[k]) is not None}
-    if not parsed:
-        return read
-
-    def opened(key: str, value: Any) -> tuple[str, Any]:
-        return (
-            (JsonColumn(key), json_text.parse(value, "") if value.strip() else value) if key in parsed else (key, value)
-        )
-
-    return Records([dict(opened(k, v) for k, v in r.items()) for r in read.records], read.where)
 
 
 def _with_json(read: Records) -> Records:
