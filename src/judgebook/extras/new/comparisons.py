@@ -82,9 +82,11 @@ def find(out: Guess, cells: pd.DataFrame) -> None:
     held = {c: of.n for c, of in texts.items() if len(of.distinct) < 2 * _MOST and not _SHOWN.search(c)}
     words = {c: {w: n for w, n in of.items() if w not in out.na_values} for c, of in held.items()}
     codings = {c: coded(of) for c, of in words.items() if 1 < len(of) <= _MOST + 4}
-    for pair in _pairs(out, cells, texts):
+    pairs = [*_pairs(out, cells, texts)]
+    beside = any(pair.of == "text" for pair in pairs)  # two texts, whose names a cell may hold
+    for pair in pairs:
         found = {c: o for c in codings if (o := _outcome(out, cells, pair, c, words[c], codings[c]))}
-        least = {"text": 2, "cell": 3}.get(pair.of, 2 if twins(pair.columns) else 3)
+        least = 2 if pair.of == "text" or (beside and pair.of == "cell") or twins(pair.columns) else 3
         if pair.sure or ("no pair" not in out.answers and max((o.sure for o in found.values()), default=0) >= least):
             break
     else:
