@@ -3,7 +3,9 @@
 Davidson's model with ties: a vote is won with weight e^a, lost with e^b, tied with nu e^((a + b) / 2), where a and b
 are what the two sides have: strength of the system + effect of this answer (context x system) + taste of this annotator
 for the system. The tendency to tie differs between annotators, too. All random parts are normal; what a design does not
-tell apart is left out with the reason. Strengths and nu are integrated over together with the random parts
+tell apart is left out with the reason. Covariates (the side, how much longer an answer is) add to a - b their slopes,
+and annotators differ in how much they favour a side: strengths are then those of equal answers but for the system.
+Strengths and nu are integrated over together with the random parts
 (`statistics.paired_laplace`), so that variances are those of restricted likelihood. Differences have Satterthwaite's
 degrees of freedom, as in `ratings`.
 
@@ -20,8 +22,8 @@ strengths exist). Fai and Cornelius 1996, Journal of Statistical Computation and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from math import inf, log, pi
 from typing import NamedTuple
 
@@ -31,7 +33,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import logsumexp
 
 from judgebook.model.contrasts import Levels, of_pairs
-from judgebook.model.fit import ANSWER, PEOPLE, RESIDUAL, TASTE, Fit, confounded, crossed
+from judgebook.model.fit import ANSWER, PEOPLE, RESIDUAL, SIDE, TASTE, Fit, Slopes, confounded, crossed
 from judgebook.statistics.paired_laplace import Integrated, PairedLaplace, Part, dense_size, solve_large
 
 #: least and largest variance that is tried; the least stands for 0
@@ -58,6 +60,7 @@ class Comparisons:
     systems : names, by code. first, second : (n,) codes of the systems of the two sides. score : (n,) 1 where the first
     wins, 0 of a tie, -1. context : (n,) codes from 0 without gaps of what both answered, each vote its own where there
     is none. annotator : (n,) such codes, None where nobody knows who judged. weight : (n,) how often a vote counts.
+    covariates : name -> (n,) of the first side less of the second; SIDE stands for 1, that the first was shown first.
     """
 
     systems: tuple[str, ...]
@@ -67,6 +70,7 @@ class Comparisons:
     context: np.ndarray
     annotator: np.ndarray | None = None
     weight: np.ndarray | None = None
+    covariates: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.score)
@@ -85,11 +89,15 @@ def fit(comparisons: Comparisons) -> Fit:
     weight = np.ones(len(c)) if c.weight is None else c.weight * (c.weight.sum() / (c.weight @ c.weight))
     parts = dict(_parts(c, left_out))
     apart, note = _apart(c, weight)
+    measured, spread = _covariates(c, weight, left_out)
     group, codes = 0 * c.first, [np.asarray(c.context if name == ANSWER else c.annotator) for name in parts]
     for code in codes if not _ties_vary(c) else [*codes, np.asarray(c.annotator)]:
         group = crossed(group, code)
     # votes alike in everything are one row with a count, whichever side is named first
-    turned = c.first > c.second
+    turned = (c.first > c.second) & (SIDE not in spread)
+    measured = np.where(turned[:, None], -measured, measured)
+    for column in measured.T:
+        group = crossed(group, np.unique(column, return_inverse=True)[1])
     low, high = np.where(turned, c.second, c.first), np.where(turned, c.first, c.second)
     score = np.sign(np.where(turned, -c.score, c.score)).astype(int)
     cell = ((group * s + low) * s + high) * 3 + score + 1
@@ -99,15 +107,19 @@ def fit(comparisons: Comparisons) -> Fit:
     for name, code in zip(parts, codes, strict=True):
         a, b = parts[name]
         random.append(Part(np.where(turned[:, None], np.column_stack([b, a]), np.column_stack([a, b]))[row], code[row]))
-    if ties := _ties_vary(c):
-        who = np.asarray(c.annotator)[row]
+    sided, ties = SIDE in spread and _several(c.annotator), _ties_vary(c)
+    who = np.asarray(c.annotator)[row] if sided or ties else row
+    if sided:
+        random.append(Part(who[:, None], who, by_d=(1.0,), by_eta=(0.0,)))
+    if ties:
         random.append(Part(who[:, None], who, by_d=(0.0,), by_eta=(1.0,)))
-    rows = _Rows(low[row], high[row], score[row], counts, s, random, _WEAK**-2 if note else 0.0)
+    rows = _Rows(low[row], high[row], score[row], counts, s, random, _WEAK**-2 if note else 0.0, measured[row])
     variances, found, df = _estimated(rows)
     df[apart] = np.nan
     centred = found.strengths - found.strengths.mean()
-    named = [*parts, *["ties"] * ties]
-    of_parts = {n: float(v) if v > 1.01 * _VARIANCES[0] else 0.0 for n, v in zip(parts, variances, strict=not ties)}
+    named = [*parts, *[SIDE] * sided, *["ties"] * ties]
+    of_parts = {n: float(v) if v > 1.01 * _VARIANCES[0] else 0.0 for n, v in zip(named, variances, strict=True)}
+    of_parts.pop("ties", None)
     kept = np.array([_VARIANCES[0] if name in PEOPLE else v for name, v in zip(named, variances, strict=True)])
     covariance = found.covariance[:s, :s]
     without = _at(rows, kept).covariance[:s, :s] if TASTE in parts else covariance
@@ -126,6 +138,43 @@ def fit(comparisons: Comparisons) -> Fit:
         log_nu=found.eta,
         ties=float(variances[-1]) if ties else 0.0,
         note=note,
+        slopes=_slopes(found, spread) if spread else None,
+    )
+
+
+def _covariates(c: Comparisons, weight: np.ndarray, left_out: dict[str, str]) -> tuple[np.ndarray, dict[str, float]]:
+    """(n, k) covariates in units of their spread, and the spread of each. One that systems and the others before it
+    determine is left out, with the reason."""
+    n, s = len(c), len(c.systems)
+    sides = coo_array((np.repeat([1.0, -1.0], n), (np.tile(np.arange(n), 2), np.r_[c.first, c.second])), shape=(n, s))
+    known: list[np.ndarray] = []
+    spread = dict[str, float]()
+    gram = np.asarray((sides.T @ (sides * weight[:, None]).tocsr()).toarray())
+    for name, values in c.covariates.items():
+        x = np.ones(n) if name == SIDE else np.asarray(values, float)
+        size = float(np.sqrt(weight @ x**2 / weight.sum()))
+        if not np.isfinite(size):
+            raise ValueError(f"covariate {name!r}: expected a number for each vote")
+        others = np.column_stack([*known, x])
+        met = sides.T @ (others * weight[:, None])
+        of_others = others.T @ (others * weight[:, None]) - met.T @ np.linalg.pinv(gram) @ met
+        left = of_others[-1, -1] - of_others[-1, :-1] @ np.linalg.pinv(of_others[:-1, :-1]) @ of_others[:-1, -1]
+        if size == 0 or left < 1e-6 * size**2 * weight.sum():
+            left_out[name] = "it is the same on both sides" if size == 0 else "systems and other covariates determine it"
+            continue
+        known.append(x / size)
+        spread[name] = size
+    return np.column_stack([np.zeros((n, 0)), *known]), spread
+
+
+def _slopes(found: Integrated, spread: Mapping[str, float]) -> Slopes:
+    """Of covariates in their own units; what strengths would be with slopes of 0 follows from the covariance."""
+    unit, k = np.array([*spread.values()]), len(spread)
+    own, crossing = found.slopes_covariance[:, :k], found.slopes_covariance[:, k:]
+    crossing = crossing - crossing.mean(axis=1, keepdims=True)
+    pulled = np.linalg.solve(own, crossing)
+    return Slopes(
+        tuple(spread), found.slopes / unit, np.sqrt(np.diag(own)) / unit, found.slopes @ pulled, crossing.T @ pulled, unit
     )
 
 
@@ -172,9 +221,12 @@ def _parts(c: Comparisons, left_out: dict[str, str]) -> Iterator[tuple[str, tupl
 
 def _ties_vary(c: Comparisons) -> bool:
     """Whether annotators are told apart by how often they tie: some do and some votes are none."""
-    if c.annotator is None or not (np.any(c.score == 0) and np.any(c.score != 0)):
-        return False
-    return 1 < int(c.annotator.max()) + 1 < len(c) / 2
+    return _several(c.annotator) and bool(np.any(c.score == 0) and np.any(c.score != 0))
+
+
+def _several(annotator: np.ndarray | None) -> bool:
+    """Whether there are annotators, and most with several votes."""
+    return annotator is not None and 1 < int(annotator.max()) + 1 < len(annotator) / 2
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> bool:
@@ -210,6 +262,7 @@ class _Rows(NamedTuple):
     systems: int
     parts: list[Part]
     ridge: float
+    covariates: np.ndarray
 
     def some(self, part: Part, rng: np.random.Generator) -> _Rows:
         """The rows of some random groups of a part, as many as have no more than _MOST levels."""
@@ -223,7 +276,8 @@ class _Rows(NamedTuple):
             return np.unique(codes[keep], return_inverse=True)[1].reshape(codes[keep].shape)
 
         parts = [replace(p, levels=again(p.levels), group=again(p.group)) for p in self.parts]
-        return self._replace(**{k: getattr(self, k)[keep] for k in self._fields[:4]}, parts=parts)
+        kept = {k: getattr(self, k)[keep] for k in (*self._fields[:4], "covariates")}
+        return self._replace(**kept, parts=parts)
 
 
 def _estimated(rows: _Rows) -> tuple[np.ndarray, Integrated, np.ndarray]:

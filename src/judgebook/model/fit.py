@@ -15,8 +15,25 @@ from judgebook.model.contrasts import Levels
 #: what an annotator thinks of one; the rest
 RUN = "run"
 CONTEXT, ITEM, ANSWER, ANNOTATOR, TASTE, RESIDUAL = "context", "item", "answer", "annotator", "taste", "residual"
+#: what comparisons have besides: how much an annotator favours the side that is shown first
+SIDE = "side"
 #: parts that other annotators would change
 PEOPLE = (ANNOTATOR, TASTE)
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Covariates of comparisons. names : of each. estimates, errors : (c,) by how much a log strength seems to rise with
+    one unit. moved : (s,) by how much strengths are higher at equal covariates than as collected; moved_covariance :
+    (s, s) of these. spread : (c,) SD of each in the votes.
+    """
+
+    names: tuple[str, ...]
+    estimates: np.ndarray
+    errors: np.ndarray
+    moved: np.ndarray
+    moved_covariance: np.ndarray
+    spread: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -29,7 +46,8 @@ class Fit:
     judgements; n_annotators : 0 where they are not known. sizes : (s,) items or votes of each system. intervals : of
     parts due to annotators, ends of their share in the variance. log_nu : of ties in comparisons, and ties : its
     variance between annotators. note : what is assumed where levels do not follow from the data alone. confounded :
-    why nothing is said of annotators, whose effects are in the model, or ''.
+    why nothing is said of annotators, whose effects are in the model, or ''. slopes : of covariates, which `levels`
+    are at equal values of; None where there are none.
     """
 
     systems: tuple[str, ...]
@@ -46,6 +64,7 @@ class Fit:
     ties: float = 0.0
     note: str = ""
     confounded: str = ""
+    slopes: Slopes | None = None
 
     @property
     def shares(self) -> dict[str, float]:

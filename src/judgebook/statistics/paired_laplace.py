@@ -36,6 +36,8 @@ from judgebook.statistics.elimination import cholesky, cholesky_inverse
 _NEGLIGIBLE, _EXACT = 1e-12, 1e-20
 #: what a step gains over the one before, with the same factor, as long as that serves
 _SHORTER = 0.6
+#: precision of slopes beforehand, which keeps matrices regular where some of the votes do not say what they are
+_SLOPES = 1e-6
 #: entries of matrices of groups that are held at once, and how many times as many levels as its smallest group a batch
 #: may have
 _AT_ONCE, _AS_LARGE = 2_000_000, 1.3
@@ -95,7 +97,7 @@ class Integrated:
     """At given standard deviations. log_likelihood : integrated, but for a constant. gradient : of it by variances.
 
     strengths : (s,) with mean 0; eta : -inf without ties. covariance : (s + 1, s + 1) of these, of strengths only
-    differences count.
+    differences count. slopes : (c,) of covariates, slopes_covariance : (c, c + s), of these and with strengths.
     """
 
     log_likelihood: float
@@ -103,6 +105,8 @@ class Integrated:
     strengths: np.ndarray
     eta: float
     covariance: np.ndarray
+    slopes: np.ndarray
+    slopes_covariance: np.ndarray
 
 
 class PairedLaplace:
@@ -110,7 +114,7 @@ class PairedLaplace:
 
     first, second : (n,) systems; score : (n,) in 1, 0, -1; counts : (n,) how often each counts. parts : of each random
     part the levels of both sides and the group of these, codes from 0 without gaps. ridge : precision of a normal prior
-    of centred strengths and of eta.
+    of centred strengths and of eta. covariates : (n, c), what each adds to d is its slope times this.
     """
 
     def __init__(
@@ -122,26 +126,34 @@ class PairedLaplace:
         systems: int,
         parts: Sequence[Part],
         ridge: float = 0.0,
+        covariates: np.ndarray | None = None,
     ):
         self.n, self.systems, self.parts = len(first), systems, len(parts)
         self.score, self.counts, self.tied = score.astype(float), counts.astype(float), score == 0
         self.main, self.others = _split(parts)
         n_others = sum(parts[i].size for i in self.others)
-        self.at_strengths, self.size = n_others, n_others + systems + 1
-        sides = np.column_stack([first, second]) + n_others
-        rest = np.column_stack([_numbered(parts, self.others, self.n), sides, np.full(self.n, self.size - 1)])
+        covariates = np.zeros((self.n, 0)) if covariates is None else covariates
+        c = covariates.shape[1]
+        self.at_slopes, self.at_strengths, self.size = n_others, n_others + c, n_others + c + systems + 1
+        sides = np.column_stack([first, second]) + self.at_strengths
+        slopes = np.broadcast_to(np.arange(self.at_slopes, self.at_strengths), covariates.shape)
+        rest = np.column_stack([_numbered(parts, self.others, self.n), slopes, sides, np.full(self.n, self.size - 1)])
         main = _numbered(parts, self.main, self.n)
         group = parts[self.main[0]].group if parts else np.zeros(self.n, np.intp)
         #: by unknown of a comparison: part (-1: none), and what it adds to d and to eta
         order = [parts[i] for i in (*self.main, *self.others)]
-        self.part_of = np.repeat([*self.main, *self.others, -1], [*(len(p.by_d) for p in order), 3])
-        self.by_d = np.array([*(v for p in order for v in p.by_d), 1.0, -1.0, 0.0])
-        self.by_eta = np.array([*(v for p in order for v in p.by_eta), 0.0, 0.0, 1.0])
+        self.part_of = np.repeat([*self.main, *self.others, -1], [*(len(p.by_d) for p in order), c + 3])
+        by_d = np.array([*(v for p in order for v in p.by_d), *np.zeros(c), 1.0, -1.0, 0.0])
+        by_eta = np.array([*(v for p in order for v in p.by_eta), *np.zeros(c), 0.0, 0.0, 1.0])
+        self.by = np.stack([by_d, by_eta])[:, :, None]  # (2, k, n), or (2, k, 1) where all comparisons have the same
+        if c:
+            self.by = np.repeat(self.by, self.n, axis=2)
+            self.by[0, -c - 3 : -3] = covariates.T
         self.eta_from = 0.0 if self.tied.any() else -np.inf
         self.prior = np.zeros((self.size, self.size))
-        strengths = slice(n_others, n_others + systems)
+        strengths = slice(self.at_strengths, self.size - 1)
         self.prior[strengths, strengths] = 1.0 - ridge / systems  # strengths add up to 0
-        self.prior.flat[:: self.size + 1] += np.repeat([1.0, ridge, ridge], [n_others, systems, 1])
+        self.prior.flat[:: self.size + 1] += np.repeat([1.0, _SLOPES, ridge, ridge], [n_others, c, systems, 1])
         self.prior[-1, -1] += not self.tied.any()
         self._batches(group, main, rest)
         self.x, self.sd = np.zeros(self.n_levels + self.size), np.ones(len(parts))
@@ -179,12 +191,12 @@ class PairedLaplace:
             self.batches[number] = _Batch(rows, b.groups, b.p, b.q, b.begin, cells, table)
 
     def _slopes(self, sd: np.ndarray) -> np.ndarray:
-        """(2, k) of d and eta by the unknowns of a comparison."""
-        slopes: np.ndarray = np.stack([self.by_d, self.by_eta]) * np.append(sd, 1.0)[self.part_of]
+        """(2, k, n or 1) of d and eta by the unknowns of a comparison."""
+        slopes: np.ndarray = self.by * np.append(sd, 1.0)[self.part_of][:, None]
         return slopes
 
     def _linear(self, x: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        d, eta = z @ x[self.unknowns].T
+        d, eta = _along(z, x[self.unknowns])
         return d, eta + self.eta_from
 
     def _value(self, x: np.ndarray, z: np.ndarray) -> float:
@@ -198,16 +210,16 @@ class PairedLaplace:
         """Sums over comparisons by unknown, of what belongs to d and to eta."""
         out = np.zeros(len(self.x))
         for column, by_d, by_eta in zip(self.unknowns.T, *z, strict=True):
-            if by_d or by_eta:
+            if by_d.any() or by_eta.any():
                 out += np.bincount(column, by_d * of_d + by_eta * of_eta, len(out))
         return out
 
     def _factor(self, weights: tuple[np.ndarray, ...], z: np.ndarray) -> _Factor:
         """weights : second derivatives of minus the log likelihood by d, by both, by eta."""
         d, e = z
-        products = np.outer(d, d), np.outer(d, e) + np.outer(e, d), np.outer(e, e)
+        products = d[:, None] * d, d[:, None] * e + e[:, None] * d, e[:, None] * e
         m, inverses, borders, log_det = self.levels_of, [], [], 0.0
-        values = sum(product[:, :, None] * w for product, w in zip(products, weights, strict=True))
+        values = sum(product * w for product, w in zip(products, weights, strict=True))
         schur = np.bincount(self.inside.ravel(), values[m:, m:].ravel(), (self.size + 1) ** 2)
         for b in self.batches if m else ():
             own, side = np.split(
@@ -287,9 +299,16 @@ class PairedLaplace:
         value, factor, at = self.mode(sd)
         z = self._slopes(sd)
         x, s = self.x, slice(self.at_strengths, self.size)
-        eta = float(x[-1]) + self.eta_from
-        total, gradient = value - factor.log_det / 2, self._gradient(z, sd, factor, at) if self.parts else np.zeros(0)
-        return Integrated(total, gradient, x[self.n_levels :][s][:-1].copy(), eta, factor.rest[s, s])
+        eta, core, slopes = float(x[-1]) + self.eta_from, x[self.n_levels :], slice(self.at_slopes, self.at_strengths)
+        return Integrated(
+            value - factor.log_det / 2,
+            self._gradient(z, sd, factor, at) if self.parts else np.zeros(0),
+            core[s][:-1].copy(),
+            eta,
+            factor.rest[s, s],
+            core[slopes].copy(),
+            factor.rest[slopes, self.at_slopes : -1],
+        )
 
     def _gradient(self, z: np.ndarray, sd: np.ndarray, factor: _Factor, at: Cumulants) -> np.ndarray:
         k, by, second, third = z.shape[1], self._scores(at), at.second, at.third
@@ -302,23 +321,29 @@ class PairedLaplace:
             local = np.concatenate([inverse - across @ border.transpose(0, 2, 1), across], axis=2)
             entries[:m, :, b.rows] = local.ravel()[b.cells]
         entries[m:, :m] = entries[:m, m:].transpose(1, 0, 2)
-        along, across = np.einsum("ijn,aj->ani", entries, z)  # their products with slopes of d and of eta
-        q_dd, q_de, q_ee = along @ z[0], along @ z[1], across @ z[1]
+        along, across = np.einsum("ijn,ajn->ain", entries, z)  # their products with slopes of d and of eta
+        q_dd, q_de, q_ee = ((q * by_d).sum(axis=0) for q, by_d in ((along, z[0]), (along, z[1]), (across, z[1])))
         t_d = third[0] * q_dd + 2 * third[1] * q_de + third[2] * q_ee
         t_e = third[1] * q_dd + 2 * third[2] * q_de + third[3] * q_ee
         r = self._solve(factor, self._collect(t_d, t_e, z))
         out, self.tangent = np.zeros(len(sd)), np.zeros((len(sd), len(self.x)))
         for part in range(len(sd)):
-            own = np.stack([self.by_d, self.by_eta]) * (self.part_of == part)  # of slopes by this standard deviation
-            d, e = own @ self.x[self.unknowns].T
+            own = self.by * (self.part_of == part)[:, None]  # of slopes by this standard deviation
+            d, e = _along(own, self.x[self.unknowns])
             pulled = self._collect(*by, own)
             pulled -= self._collect(second[0] * d + second[1] * e, second[1] * d + second[2] * e, z)
             self.tangent[part] = self._solve(factor, pulled)
-            moved = second[0] * (along @ own[0]) + second[2] * (across @ own[1])
-            moved += second[1] * (across @ own[0] + along @ own[1])
+            moved = second[0] * (along * own[0]).sum(axis=0) + second[2] * (across * own[1]).sum(axis=0)
+            moved += second[1] * (across * own[0] + along * own[1]).sum(axis=0)
             out[part] = by[0] @ d + by[1] @ e - (2 * moved.sum() + t_d @ d + t_e @ e + r @ pulled) / 2
         by_variance: np.ndarray = out / (2 * sd)
         return by_variance
+
+
+def _along(z: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """(2, n) d and eta of unknowns (n, k) with slopes (2, k, n or 1)."""
+    found: np.ndarray = z[:, :, 0] @ x.T if z.shape[2] == 1 else np.einsum("akn,nk->an", z, x)
+    return found
 
 
 def dense_size(parts: Sequence[Part]) -> int:
@@ -394,11 +419,13 @@ def solve_large(
     systems: int,
     parts: Sequence[Part],
     ridge: float = 0.0,
+    covariates: np.ndarray | None = None,
     *,
     variances: np.ndarray,
 ) -> Integrated:
     """The arguments of `PairedLaplace`, and the variances. The likelihood and its gradient are NaN."""
-    votes = _Votes(first, second, score, counts, systems, parts, ridge, variances)
+    covariates = np.zeros((len(first), 0)) if covariates is None else covariates
+    votes = _Votes(first, second, score, counts, systems, parts, ridge, covariates, variances)
     x = np.zeros(votes.size)
     current = votes.log_posterior(x)
     for _ in range(_STEPS):
@@ -409,17 +436,18 @@ def solve_large(
         while (new := votes.log_posterior(x + step)) < current - 1e-12 * abs(current) and np.abs(step).max() > 1e-12:
             step /= 2
         x, current = x + step, new
-    m, size = votes.m, votes.size
-    sides = np.zeros((size, systems + 1))
-    sides[np.arange(m, size), np.arange(systems + 1)] = 1.0
+    m, c, size = votes.m, covariates.shape[1], votes.size
+    sides = np.zeros((size, size - m))
+    sides[np.arange(m, size), np.arange(size - m)] = 1.0
     covariance = _conjugate(times, own, sides)[m:]
-    unknown = np.full(len(parts), np.nan)
-    strengths, log_nu = x[m:-1].copy(), float(x[-1]) + votes.eta_from
-    return Integrated(np.nan, unknown, strengths, log_nu, (covariance + covariance.T) / 2)
+    covariance = (covariance + covariance.T) / 2
+    unknown, log_nu = np.full(len(parts), np.nan), float(x[-1]) + votes.eta_from
+    slopes, strengths = x[m : m + c].copy(), x[m + c : -1].copy()
+    return Integrated(np.nan, unknown, strengths, log_nu, covariance[c:, c:], slopes, covariance[:c, :-1])
 
 
 class _Votes:
-    """The posterior of (size,) unknowns: m effects of parts in units of their SDs, strengths, and log nu."""
+    """The posterior of (size,) unknowns: m effects of parts in units of their SDs, slopes, strengths, and log nu."""
 
     def __init__(
         self,
@@ -430,6 +458,7 @@ class _Votes:
         systems: int,
         parts: Sequence[Part],
         ridge: float,
+        covariates: np.ndarray,
         variances: np.ndarray,
     ) -> None:
         n, m, self.score, self.counts, self.tied = (
@@ -439,26 +468,31 @@ class _Votes:
             counts,
             score == 0,
         )
-        self.m, self.size, self.systems, self.ridge = m, m + systems + 1, systems, ridge
+        c = covariates.shape[1]
+        self.m, self.strengths, self.size = m, slice(m + c, m + c + systems), m + c + systems + 1
+        self.systems, self.ridge = systems, ridge
         self.eta_from = 0.0 if self.tied.any() else -np.inf
         begins = np.cumsum([0, *(part.size for part in parts)])
         pieces = list(zip(parts, begins, np.sqrt(variances), strict=False))
         at = [part.levels + b for part, b, _ in pieces]
-        columns = np.column_stack([*at, np.column_stack([first, second]) + m, np.full((n, 1), self.size - 1)])
+        slopes, sides = np.broadcast_to(np.arange(m, m + c), (n, c)), np.column_stack([first, second]) + m + c
+        columns = np.column_stack([*at, slopes, sides, np.full((n, 1), self.size - 1)])
 
-        def design(kind: str, last: list[float]) -> sparse.csr_array:
-            values = np.concatenate([*(sd * np.array(getattr(part, kind)) for part, _, sd in pieces), last])
-            entries = np.tile(values, n), columns.ravel(), np.arange(n + 1) * columns.shape[1]
+        def design(kind: str, by_slope: np.ndarray, last: list[float]) -> sparse.csr_array:
+            of_parts = np.concatenate([np.zeros(0), *(sd * np.array(getattr(part, kind)) for part, _, sd in pieces)])
+            values = np.column_stack([np.tile(of_parts, (n, 1)), by_slope, np.tile(last, (n, 1))])
+            entries = values.ravel(), columns.ravel(), np.arange(n + 1) * columns.shape[1]
             return sparse.csr_array(entries, shape=(n, self.size))
 
-        self.of_d, self.of_eta = design("by_d", [1.0, -1.0, 0.0]), design("by_eta", [0.0, 0.0, 1.0])
+        self.of_d = design("by_d", covariates, [1.0, -1.0, 0.0])
+        self.of_eta = design("by_eta", np.zeros((n, c)), [0.0, 0.0, 1.0])
         self.back_d, self.back_eta = self.of_d.T.tocsr(), self.of_eta.T.tocsr()
-        self.diagonal = np.repeat([1.0, ridge, ridge + (not self.tied.any())], [m, systems, 1])
+        self.diagonal = np.repeat([1.0, _SLOPES, ridge, ridge + (not self.tied.any())], [m, c, systems, 1])
 
     def prior(self, x: np.ndarray) -> np.ndarray:
         """As that of `PairedLaplace`: strengths add up to 0."""
         out: np.ndarray = (self.diagonal * x.T).T
-        out[self.m : -1] += (1 - self.ridge / self.systems) * x[self.m : -1].sum(axis=0)
+        out[self.strengths] += (1 - self.ridge / self.systems) * x[self.strengths].sum(axis=0)
         return out
 
     def log_posterior(self, x: np.ndarray) -> float:
@@ -482,7 +516,8 @@ class _Votes:
 
         w, both = cumulants.second, self.back_d * self.back_eta
         own = self.back_d.power(2) @ w[0] + 2 * both @ w[1] + self.back_eta.power(2) @ w[2]
-        own += self.diagonal + np.repeat([0.0, 1.0, 0.0], [self.m, self.systems, 1])
+        own += self.diagonal
+        own[self.strengths] += 1.0
         return gradient - self.prior(x), times, own
 
 
