@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
@@ -329,6 +330,92 @@ def test_large_is_as_dense(votes, ridge):
     np.testing.assert_allclose(found.strengths, dense.strengths, atol=1e-5)
     assert found.eta == pytest.approx(dense.eta, abs=1e-5)
     np.testing.assert_allclose(found.covariance, dense.covariance, rtol=1e-4, atol=1e-6)
+
+
+def measured(n=240, seed=5):
+    """Side and a length that is as long as the system is good, by chance."""
+    return {"side": np.ones(n), "length": np.random.default_rng(seed).normal(size=n)}
+
+
+def test_covariates_without_ties_and_random_parts_are_those_of_logistic_regression(votes):
+    """Against statsmodels: strengths, slopes and their errors."""
+    c = replace(unclustered(votes), covariates=measured())
+    c = replace(c, score=np.where(c.score == 0, 1, c.score))
+    found = fit(c)
+    rows = np.arange(len(c))
+    x = np.zeros((len(c), 4))
+    np.add.at(x, (rows, c.first), 1.0)
+    np.add.at(x, (rows, c.second), -1.0)
+    design = np.column_stack([x[:, 1:], *c.covariates.values()])
+    logit = sm.Logit(c.score == 1, design).fit(disp=False, tol=1e-12)
+    strengths = np.append(0.0, logit.params[:3])
+    np.testing.assert_allclose(found.levels.estimates, strengths - strengths.mean(), atol=1e-4)
+    np.testing.assert_allclose(found.slopes.estimates, logit.params[3:], atol=1e-4)
+    np.testing.assert_allclose(found.slopes.errors, logit.bse[3:], rtol=1e-3)
+    alone = sm.Logit(c.score == 1, design[:, :3]).fit(disp=False)
+    collected = np.append(0.0, alone.params) - np.append(0.0, alone.params).mean()
+    # by how much strengths move is that of a quadratic likelihood
+    np.testing.assert_allclose(found.levels.estimates - found.slopes.moved, collected, atol=0.1 * np.ptp(collected))
+
+
+def test_a_covariate_that_systems_determine_is_left_out(votes):
+    of_systems = np.array([1.0, 3.0, 2.0, 7.0])
+    same = {"size": of_systems[votes.first] - of_systems[votes.second], "nothing": np.zeros(len(votes))}
+    found = fit(replace(votes, covariates=same))
+    assert found.slopes is None
+    assert found.left_out["size"] == "systems and other covariates determine it"
+    assert found.left_out["nothing"] == "it is 0 in all votes"
+
+
+def test_a_side_is_found_and_turning_all_pairs_round_turns_its_slope():
+    c = drawn([0.0, 0.4, 0.9], 900, answer=0.4, taste=0.3, seed=9)
+    better = np.random.default_rng(1).random(len(c)) < 0.2
+    c = replace(c, score=np.where(better, 1, c.score), covariates={"side": np.ones(len(c))})
+    found = fit(c)
+    turned = fit(replace(c, first=c.second, second=c.first, score=-c.score))
+    assert found.slopes.estimates[0] > 3 * found.slopes.errors[0]
+    assert turned.slopes.estimates == pytest.approx(-found.slopes.estimates, abs=1e-6)
+    assert turned.levels.estimates == pytest.approx(found.levels.estimates, abs=1e-6)
+    assert found.variances["side"] >= 0
+
+
+def test_slopes_of_simulated_boards_are_within_their_intervals():
+    """Length goes with quality: as collected, the longer system is taken for the better one; at equal length not."""
+    inside, gaps, collected = [], [], []
+    for seed in range(12):
+        rng = np.random.default_rng([7, seed])
+        c = drawn([0.0, 0.0, 0.0], 500, answer=0.4, taste=0.3, seed=seed)
+        length = np.array([0.0, 0.0, 1.0])
+        longer = length[c.first] - length[c.second] + rng.normal(size=len(c))
+        turned = rng.random(len(c)) < np.tanh(np.abs(longer) / 4)
+        c = replace(c, score=np.where(turned, np.sign(longer), c.score).astype(int))
+        found, alone = fit(replace(c, covariates={"length": longer})), fit(c)
+        gaps.append(found.levels.estimates[2] - found.levels.estimates[:2].mean())
+        collected.append(alone.levels.estimates[2] - alone.levels.estimates[:2].mean())
+        error = np.sqrt(np.diag(found.slopes.moved_covariance))
+        inside.append(np.abs(found.levels.estimates - alone.levels.estimates - found.slopes.moved) < error)
+    assert np.mean(collected) > 0.3
+    assert abs(np.mean(gaps)) < 3 * np.std(gaps, ddof=1) / np.sqrt(len(gaps))
+    assert np.mean(inside) > 0.9
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.04])
+def test_gradient_and_large_with_covariates(votes, ridge):
+    _, parts = model_of(votes)
+    who = np.asarray(votes.annotator)
+    parts = [*parts, Part(who[:, None], who, by_d=(1.0,), by_eta=(0.0,))]
+    x = np.column_stack([*measured().values()])
+    args = votes.first, votes.second, votes.score, np.ones(len(votes)), 4, parts, ridge, x
+    variances = np.array([0.3, 0.6, 0.2])
+    model = PairedLaplace(*args)
+    dense, found = model.evaluate(variances), solve_large(*args, variances=variances)
+    for i, step in enumerate(np.eye(3) * 1e-4):
+        up, down = (model.evaluate(variances + sign * step).log_likelihood for sign in (1, -1))
+        assert dense.gradient[i] == pytest.approx((up - down) / 2e-4, rel=1e-4, abs=1e-5)
+    for name in ("strengths", "slopes"):
+        np.testing.assert_allclose(getattr(found, name), getattr(dense, name), atol=1e-5)
+    for name in ("covariance", "slopes_covariance"):
+        np.testing.assert_allclose(getattr(found, name), getattr(dense, name), rtol=1e-3, atol=1e-5)
 
 
 def test_samples_of_groups(votes, monkeypatch):

@@ -179,3 +179,34 @@ def test_without_variance_there_are_means_and_no_claims():
     assert found.levels["estimate"].tolist() == [3.0] * 3
     assert found.contrasts[["low", "high"]].isna().all(axis=None)
     assert "0 of 3 differences decided" in repr(found)
+
+
+def test_covariates_are_columns_of_both_sides_or_the_side():
+    frame = votes().assign(long_one=[3, 1, 2, 4] * 45, long_two=[1, 2, 2, 1] * 45)
+    found = jb.fit(frame, **VOTES, covariates={"side": ("side",), "length": ("long_one", "long_two")})
+    same = jb.fit(frame.assign(length=frame["long_one"] - frame["long_two"]), **VOTES, covariates=["side", "length"])
+    assert list(found.covariates.index) == ["side", "length"]
+    pd.testing.assert_frame_equal(found.covariates, same.covariates)
+    half = found.covariates.query("estimate > 0")["wins"]
+    assert (half > 50).all()
+    assert found.covariates["wins"].between(found.covariates["wins_low"], found.covariates["wins_high"]).all()
+    assert list(found.moved.index) == list(found.levels.index)
+    assert found.moved["estimate"].sum() == pytest.approx(0, abs=1e-9)
+    assert jb.fit(frame, **VOTES).moved.empty
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"covariates": ["length"]}, "column 'length': expected one of"),
+        ({"covariates": ["one"]}, "column 'one': expected numbers, found 'old'"),
+    ],
+)
+def test_covariates_that_are_none(more, said):
+    with pytest.raises(jb.FitError, match=said):
+        jb.fit(votes(), **VOTES, **more)
+
+
+def test_ratings_have_no_covariates_of_a_comparison():
+    with pytest.raises(jb.FitError, match="covariates: expected a model of comparisons"):
+        jb.fit(judgements(), **ROLES, covariates=["side"])

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit, ndtri
 
 from judgebook.errors import JudgebookError
 from judgebook.model import comparisons, designs, ratings
 from judgebook.model.comparisons import Comparisons
 from judgebook.model.contrasts import Levels
-from judgebook.model.fit import PEOPLE, Fit, Judgements, coded, crossed
+from judgebook.model.fit import PEOPLE, SIDE, Fit, Judgements, coded, crossed
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -56,6 +57,29 @@ class FittedModel:
         columns = ("estimate", "se", "df", "low", "high", "p_value", "p_adjusted", "decided")
         pairs = {"system": names[d.first], "system_b": names[d.second]}
         return pd.DataFrame(pairs | {name: getattr(d, name) for name in columns})
+
+    @property
+    def covariates(self) -> pd.DataFrame:
+        """A row per covariate of comparisons: estimate (log odds by one unit more), se, low, high; wins, of 100 votes
+        between equal systems that are no ties, those for the side with one unit more, with wins_low and wins_high."""
+        slopes, half = self.fit.slopes, float(ndtri((1 + self.confidence) / 2))
+        names = [] if slopes is None else slopes.names
+        x, se = (np.zeros(0), np.zeros(0)) if slopes is None else (slopes.estimates, slopes.errors)
+        ends = {"": x, "_low": x - half * se, "_high": x + half * se}
+        rows = {"estimate": x, "se": se, "low": ends["_low"], "high": ends["_high"]}
+        rows |= {f"wins{end}": 100 * expit(value) for end, value in ends.items()}
+        return pd.DataFrame(rows, index=pd.Index(names, name="covariate"))
+
+    @property
+    def moved(self) -> pd.DataFrame:
+        """A row per system, in the order of `levels`: estimate, by how much covariates being equal raises its log
+        strength, with low and high of each alone; empty without covariates."""
+        slopes, half = self.fit.slopes, float(ndtri((1 + self.confidence) / 2))
+        if slopes is None:
+            return pd.DataFrame({"estimate": [], "low": [], "high": []}, dtype=float)
+        error = half * np.sqrt(np.diag(slopes.moved_covariance))
+        rows = {"estimate": slopes.moved, "low": slopes.moved - error, "high": slopes.moved + error}
+        return pd.DataFrame(rows, index=pd.Index(self.fit.systems, name="system")).loc[self.levels.index]
 
     @property
     def components(self) -> pd.DataFrame:
@@ -107,6 +131,7 @@ def fit(
     item: str | None = None,
     context: str | None = None,
     annotator: str | None = None,
+    covariates: Sequence[str] | Mapping[str, tuple[str, str]] = (),
     direction: int = 1,
     confidence: float = 0.95,
 ) -> FittedModel:
@@ -122,6 +147,9 @@ def fit(
         system's answer to it.
     context : the column of what several systems answered, such as a prompt.
     annotator : the column of people. None: unknown, and all that is said is about these annotators.
+    covariates : of comparisons, what besides systems may decide votes: columns of numbers, of the first side less the
+        second, or name -> the columns of both sides. "side" stands for being first, if no column is called so.
+        Levels are then those of systems that are equal in all of these: a choice, as longer answers may be better ones.
     direction : 1 where a high score is good, -1 where it is bad.
 
     Raises
@@ -146,10 +174,15 @@ def fit(
         raise FitError(f"system: expected one column, or the two of comparisons, found {len(pair)}")
     if direction not in (-1, 1):
         raise FitError(f"direction: expected 1 or -1, found {direction!r}")
+    both_sides = dict(covariates) if isinstance(covariates, Mapping) else {name: (name,) for name in covariates}
+    if both_sides and len(pair) == 1:
+        raise FitError("covariates: expected a model of comparisons, found one of ratings")
     if not 0 < confidence < 1:
         raise FitError(f"confidence: expected more than 0 and less than 1, found {confidence!r}")
     named = [*pair, score, *(c for c in (item, context, annotator) if c is not None)]
     table = narwhals.from_native(frame, eager_only=True)
+    constant = {name for name, of in both_sides.items() if of == (SIDE,) and SIDE not in table.columns}
+    named += [c for name, of in both_sides.items() for c in of if name not in constant]
     if absent := [name for name in named if name not in table.columns]:
         raise FitError(f"column {absent[0]!r}: expected one of {', '.join(table.columns)}")
     rows = table.select(list(dict.fromkeys(named))).to_pandas().dropna(subset=score).reset_index(drop=True)
@@ -168,12 +201,24 @@ def fit(
             where = coded(rows[context])[0] if context else np.arange(n)
             names = tuple(map(str, systems))
             votes = _votes(rows, pair, score)
-            made = comparisons.fit(Comparisons(names, both[:n], both[n:], votes, where, people))
+            measured = {name: _covariate(rows, of, constant=name in constant) for name, of in both_sides.items()}
+            made = comparisons.fit(Comparisons(names, both[:n], both[n:], votes, where, people, covariates=measured))
         else:
             made = ratings.fit(_ratings(rows, pair[0], score, item, context, people))
     except ValueError as error:
         raise FitError(str(error)) from error
     return FittedModel(made, direction, confidence)
+
+
+def _covariate(rows: pd.DataFrame, of: Sequence[str], *, constant: bool) -> np.ndarray:
+    if constant:
+        return np.ones(len(rows))
+    for column in of:
+        values = pd.to_numeric(rows[column], errors="coerce")
+        if values.isna().any():
+            raise FitError(f"column {column!r}: expected numbers, found {rows[column][values.isna()].iloc[0]!r}")
+    first, *second = (rows[column].to_numpy(float) for column in of)
+    return first - second[0] if second else first
 
 
 def _ratings(

@@ -160,7 +160,7 @@ def _covariates(c: Comparisons, weight: np.ndarray, left_out: dict[str, str]) ->
         of_others = others.T @ (others * weight[:, None]) - met.T @ np.linalg.pinv(gram) @ met
         left = of_others[-1, -1] - of_others[-1, :-1] @ np.linalg.pinv(of_others[:-1, :-1]) @ of_others[:-1, -1]
         if size == 0 or left < 1e-6 * size**2 * weight.sum():
-            left_out[name] = "it is the same on both sides" if size == 0 else "systems and other covariates determine it"
+            left_out[name] = "it is 0 in all votes" if size == 0 else "systems and other covariates determine it"
             continue
         known.append(x / size)
         spread[name] = size
@@ -173,9 +173,8 @@ def _slopes(found: Integrated, spread: Mapping[str, float]) -> Slopes:
     own, crossing = found.slopes_covariance[:, :k], found.slopes_covariance[:, k:]
     crossing = crossing - crossing.mean(axis=1, keepdims=True)
     pulled = np.linalg.solve(own, crossing)
-    return Slopes(
-        tuple(spread), found.slopes / unit, np.sqrt(np.diag(own)) / unit, found.slopes @ pulled, crossing.T @ pulled, unit
-    )
+    errors = np.sqrt(np.diag(own)) / unit
+    return Slopes(tuple(spread), found.slopes / unit, errors, found.slopes @ pulled, crossing.T @ pulled, unit)
 
 
 def outcomes(gap: np.ndarray, log_nu: float | np.ndarray) -> np.ndarray:

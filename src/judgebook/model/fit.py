@@ -23,9 +23,10 @@ PEOPLE = (ANNOTATOR, TASTE)
 
 @dataclass(frozen=True)
 class Slopes:
-    """Covariates of comparisons. names : of each. estimates, errors : (c,) by how much a log strength seems to rise with
-    one unit. moved : (s,) by how much strengths are higher at equal covariates than as collected; moved_covariance :
-    (s, s) of these. spread : (c,) SD of each in the votes.
+    """Covariates of comparisons, by name.
+
+    estimates, errors : (c,) log odds of a win by one unit more. moved : (s,) by how much strengths are higher at equal
+    covariates than as collected; moved_covariance : (s, s) of these. spread : (c,) root mean square in the votes.
     """
 
     names: tuple[str, ...]
