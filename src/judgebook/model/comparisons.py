@@ -276,7 +276,8 @@ class _Rows(NamedTuple):
 
         parts = [replace(p, levels=again(p.levels), group=again(p.group)) for p in self.parts]
         kept = {k: getattr(self, k)[keep] for k in (*self._fields[:4], "covariates")}
-        return self._replace(**kept, parts=parts)
+        # a sample may not join all systems
+        return self._replace(**kept, parts=parts, ridge=max(self.ridge, _WEAK**-2))
 
 
 def _estimated(rows: _Rows) -> tuple[np.ndarray, Integrated, np.ndarray]:
