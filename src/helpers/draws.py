@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.systems import Scores
+from judgebook.codes import distinct
 
 #: numbers that draws made at one time may hold
 AT_ONCE = 4_000_000
@@ -19,8 +20,8 @@ def by_method(rows: pd.DataFrame, methods: Sequence[str], systems: Sequence[str]
 
     rows : one annotation of each item (`items.one_each`).
     """
-    found = {}
-    for method in (m for m in methods if m in set(rows["method"])):
+    found, present = {}, distinct(rows["method"])
+    for method in (m for m in methods if m in present):
         part = rows[rows["method"] == method]
         sides = [part[["system", "dialogue"]].astype(str), part[["system_b", "dialogue_b"]].dropna().astype(str)]
         judged = pd.concat([s.set_axis(["system", "dialogue"], axis=1) for s in sides]).drop_duplicates()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgebook.model.contrasts import DRAWS, Levels, of_pairs
+from judgebook.model.contrasts import DRAWS, Levels, of_pairs, tail
 
 #: of a share p of DRAWS, four standard errors
 ERROR = 4 * np.sqrt(0.25 / DRAWS)
@@ -107,3 +107,16 @@ def test_tiers_are_of_systems_that_cannot_be_told_from_their_first():
     one = levels([0.0, 5.0, 4.8, 0.1, -6.0], 0.04 * np.eye(5), 30)
     assert one.tiers().tolist() == [2, 1, 1, 2, 3]
     assert levels(np.zeros(3)).tiers().tolist() == [1, 1, 1]
+
+
+def test_critical_values_are_those_of_halving_to_the_last_digit():
+    levels, df = (
+        Levels(np.zeros(5), np.diag(np.arange(1.0, 6)), np.full((5, 5), 9.0)),
+        np.array([0.8, 2.4, 9, 300, np.inf]),
+    )
+    low, high = np.zeros(5), np.full(5, 1e3)
+    for _ in range(32):
+        middle = (low + high) / 2
+        above = tail(levels.largest, middle, df) > 1 - 0.95
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    assert levels.critical(df).tolist() == high.tolist()

@@ -342,7 +342,8 @@ def _information(x: np.ndarray, parts: Sequence[np.ndarray], variances: np.ndarr
     if parts:
         u = (met.T @ (met * (inner**-2)[:, None])).toarray()
         u_d = (met.T @ (met * (count * inner**-3)[:, None])).toarray()
-        traces[main, main] = np.sum((count / inner) ** 2) - 2 * np.sum(k * u_d) + np.sum((k @ u) * (k @ u).T)
+        k_u = k @ u
+        traces[main, main] = np.sum((count / inner) ** 2) - 2 * np.sum(k * u_d) + np.sum(k_u * k_u.T)
         single[main] = np.sum(count / inner) - np.sum(k * u)
         slopes[main] = k[-p:] @ u @ k[:, -p:]
         bends[main, main] = k[-p:] @ (u_d - u @ k @ u) @ k[:, -p:]

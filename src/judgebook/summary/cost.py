@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgebook.codes import distinct
 from judgebook.questions.collection import costs
 from judgebook.questions.performance.leading import PART
 from judgebook.study.results import where
@@ -41,7 +42,7 @@ def cost(evidence: Evidence) -> dict[str, Any]:
     first = rows.sort_values("part").iloc[0]
     judged = _timed_as_whole(evidence)
     n = where(judged, **{k: first[k] for k in PART})[["system", "system_b"]]
-    systems = len({*n["system"], *n["system_b"].dropna()})
+    systems = len(distinct(n["system"], n["system_b"]))
     more = MORE * systems / (2 if first["level"] == "pair" else 1)
     facts = {"rows": rows.drop(columns="part"), "hours": rows["hours"].sum(), "money": rows["money"].sum()}
     facts |= {"currency": section.currency, "rate": section.hourly_rate, "main": first}

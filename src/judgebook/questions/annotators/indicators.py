@@ -81,7 +81,8 @@ def towards_better(rows: Annotations, labels: Mapping[tuple[str, str], Label]) -
     between annotators is how readily they mark, whatever is marked.
     """
     directions = {key: 1 if label.binary else label.direction for key, label in labels.items()}
-    sign = pd.Series([directions[key] for key in zip(rows["method"], rows["label"], strict=True)], index=rows.index)
+    judged = zip(*(rows[c].tolist() for c in ("method", "label")), strict=True)
+    sign = pd.Series([directions[key] for key in judged], index=rows.index)
     if not sign.any():
         return rows
     return rows.assign(score=rows["score"] * sign)[sign != 0]

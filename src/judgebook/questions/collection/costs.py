@@ -143,7 +143,7 @@ def paid(
     task_of = {(label.method, label.id): label.task or label.method for label in labels}
     pairs = annotations[["method", "label"]].drop_duplicates()
     tasks = {pair: task_of.get(pair, pair[0]) for pair in pairs.itertuples(index=False, name=None)}
-    task = [tasks[pair] for pair in zip(annotations["method"], annotations["label"], strict=True)]
+    task = [tasks[pair] for pair in zip(*(annotations[c].tolist() for c in ("method", "label")), strict=True)]
     about = annotations["dialogue"].astype(str) + " " + annotations["dialogue_b"].astype(str)
     unit = annotations["work_unit"].astype(object).where(annotations["work_unit"].notna(), about)
     done = annotations[["corpus", "group", "method", "annotator"]].assign(task=task, unit=unit).drop_duplicates()

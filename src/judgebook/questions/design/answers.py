@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import bdtr
 
+from judgebook.codes import distinct
 from judgebook.questions.design.material import (
     ALPHA,
     UNKNOWN,
@@ -40,7 +41,8 @@ _MARKS = 3
 def direction(part: Evaluation) -> PricedFacts:
     """Labels of which nobody said whether a high score is good."""
     rated = part.rated if part.votes.empty else part.rows
-    judged = [label for i, label in part.labels.items() if i in set(rated["label"])]
+    there = distinct(rated["label"])
+    judged = [label for i, label in part.labels.items() if i in there]
     if not judged:
         raise NotCheckableError(part.unrated)
     named = [label.id for label in judged if not label.direction_declared]
@@ -63,7 +65,8 @@ def outside(part: Evaluation) -> PricedFacts:
     rows, label = part.rated, part.rated["label"]
     if rows.empty:
         raise NotCheckableError(part.unrated)
-    ends = {i: one.scale for i, one in part.labels.items() if i in set(label)}
+    there = distinct(label)
+    ends = {i: one.scale for i, one in part.labels.items() if i in there}
     if not ends:
         raise NotCheckableError("No scale is declared.")
     low, high = (label.map({i: e[side] for i, e in ends.items()}).astype(float) for side in (0, 1))

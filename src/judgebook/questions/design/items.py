@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri, pdtrc
 
+from judgebook.codes import distinct
 from judgebook.questions.design import changes
 from judgebook.questions.design.material import (
     ALPHA,
@@ -306,7 +307,7 @@ def contexts(part: Evaluation) -> PricedFacts:
 def system_spellings(study: StudyFrames) -> PricedFacts:
     """One system under two spellings of its name."""
     marks = study.annotations
-    names = sorted({*marks["system"], *marks["system_b"].dropna()})
+    names = sorted(distinct(marks["system"], marks["system_b"]))
     if len(names) < 2:
         raise NotCheckableError("There is only one system.")
     pairs = alike({s: s for s in names})
@@ -374,7 +375,8 @@ def _by_times(part: Evaluation) -> dict[str, Any] | None:
 def _vectors(rows: Annotations, *more: str) -> pd.Series:
     """Dialogue -> who gave which scores on which turns, and `more` of each score."""
     turn = rows["turn"].astype("Float64").fillna(-1).astype(float)
-    entry = list(zip(rows["annotator"], rows["label"], turn, rows["score"], *(rows[c] for c in more), strict=True))
+    columns = (rows["annotator"], rows["label"], turn, rows["score"], *(rows[c] for c in more))
+    entry = list(zip(*(column.tolist() for column in columns), strict=True))
     return pd.Series(entry, rows.index).groupby(rows["dialogue"]).agg(lambda s: tuple(sorted(s)))
 
 

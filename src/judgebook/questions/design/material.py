@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations.summary import evaluated
+from judgebook.codes import distinct
 from judgebook.errors import JudgebookError
 from judgebook.questions.design import changes
 from judgebook.sources import sampling
@@ -120,7 +121,7 @@ class Evaluation:
 
     @cached_property
     def systems(self) -> list[str]:
-        return sorted({*self.rows["system"], *self.rows["system_b"].dropna()})
+        return sorted(distinct(self.rows["system"], self.rows["system_b"]))
 
     @property
     def known(self) -> bool:

@@ -89,7 +89,7 @@ def _standardised(signed: list[tuple[Annotations, int]], systems: set[str]) -> I
     """Means of each label that varies and has all systems, at least two, in standard deviations of its items."""
     for rows, sign in signed:
         one = standardised(system_scores(rows), sign)
-        if one is not None and set(one["system"]) == systems and len(systems) > 1:
+        if one is not None and distinct(one["system"]) == systems and len(systems) > 1:
             yield _means(one)
 
 

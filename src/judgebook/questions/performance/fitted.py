@@ -8,6 +8,7 @@ variance all follow from the same estimates and covariance.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from math import isfinite, nan, sqrt
 from typing import Any
 
@@ -207,11 +208,16 @@ def plain(
         pair = {"system": scores["system"].where(~turned, scores["system_b"])}
         pair["system_b"] = scores["system_b"].where(~turned, scores["system"])
         scores = weighted(scores.assign(**pair, score=scores["score"].where(~turned, -scores["score"])))
-        found = ((*key, _plain(one, people=people)) for key, one in scores.groupby(["system", "system_b"], sort=True))
     else:
         scores = weighted(scores)
+    score, weight = (scores[c].to_numpy(float) for c in ("score", "weight"))
+    clusters = [coded(scores[c])[0] for c in ("unit", "annotator")[: 1 + people]]
+    if votes_:
+        each_pair = sorted(scores.groupby(["system", "system_b"]).indices.items())
+        found = ((*key, _plain(score[at], weight[at], [c[at] for c in clusters])) for key, at in each_pair)
+    else:
         code, systems = coded(scores["system"])
-        gaps = zip(*np.triu_indices(len(systems), 1), *_plain(scores, code, people=people), strict=True)
+        gaps = zip(*np.triu_indices(len(systems), 1), *_plain(score, weight, clusters, code), strict=True)
         found = ((systems[i], systems[j], each) for i, j, *each in gaps)
     for one, other, (gap, se, df) in found:
         gap, se, df = (float(np.squeeze(x)) for x in (gap, se, df))
@@ -228,13 +234,11 @@ def plain(
 
 
 def _plain(
-    scores: pd.DataFrame, code: np.ndarray | None = None, *, people: bool
+    score: np.ndarray, weight: np.ndarray, clusters: list[np.ndarray], code: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Differences of the means of all codes, their errors and degrees of freedom; without codes, of the mean."""
-    one = np.zeros(len(scores), dtype=int) if code is None else code
-    clusters = [coded(scores["unit"])[0]] + [coded(scores["annotator"])[0]] * people
-    weight = scores["weight"].to_numpy(float)
-    means, covariance, _ = clustered_covariance(one, scores["score"].to_numpy(float), weight, clusters)
+    one = np.zeros(len(score), dtype=int) if code is None else code
+    means, covariance, _ = clustered_covariance(one, score, weight, clusters)
     if code is None:
         return means, np.sqrt(covariance.variances), effective_number(one, weight, clusters) - 1
     i, j = np.triu_indices(len(means), 1)
@@ -348,6 +352,7 @@ def _times(levels: Levels, gap: float, se: float, df: float, confidence: float) 
     The standard error falls as their root; degrees of freedom grow with them, which narrows intervals further.
     """
 
+    @cache  # the search asks for both ends again
     def lacking(times: float) -> float:
         critical = float(levels.critical(np.array([df * times]), confidence)[0])
         return (critical + float(ndtri(POWER))) * se / sqrt(times) - gap

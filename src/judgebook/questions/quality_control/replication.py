@@ -80,7 +80,7 @@ def means_of(total: np.ndarray, count: np.ndarray) -> np.ndarray:
 def tally(scores: pd.DataFrame, value: str, corpora: Sequence[str], systems: Sequence[str]) -> Tally:
     """Sums of `value` by person, corpus, system and label; ratings without a value or of other systems do not count."""
     rows = scores[scores[value].notna() & scores["system"].isin(systems) & scores["corpus"].isin(corpora)]
-    people, labels = (list(dict.fromkeys(rows[c])) for c in ("annotator", "label"))
+    people, labels = (list(rows[c].unique()) for c in ("annotator", "label"))
     axes = {"annotator": people, "corpus": list(corpora), "system": list(systems), "label": labels}
     at = tuple(pd.Index(names).get_indexer(rows[column]) for column, names in axes.items())
     total, count = np.zeros((2, *map(len, axes.values())))

@@ -16,6 +16,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from judgebook.annotations.summary import evaluated
+from judgebook.codes import distinct
 from judgebook.questions.quality_control.question import QualityControl
 from judgebook.statistics.correlation import rounded
 from judgebook.study.labels import Label
@@ -46,7 +47,8 @@ def ratings(annotations: Annotations, labels: Iterable[Label], control: str | No
     are neither good nor bad, are left out. Ji et al. 2022, section 3.3.
     """
     out = of_the_method(annotations, control)
-    by_id = {label.id: label for label in labels if label.method in set(out["method"])}
+    methods = distinct(out["method"])
+    by_id = {label.id: label for label in labels if label.method in methods}
     direction = out["label"].map({id_: label.direction for id_, label in by_id.items()})
     ends = out["label"].map({id_: sum(label.scale) for id_, label in by_id.items()})
     out = out.assign(score=out["score"].where(direction != -1, ends - out["score"]))
