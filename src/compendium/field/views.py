@@ -152,19 +152,6 @@ def _by_quantity(rows: ResultRows) -> dict[str, object]:
     return {r.quantity: r for r in rows[rows["moderator"] == "none"].itertuples()}
 
 
-def five(results: Results) -> Table:
-    """The numbers of the five findings."""
-    rows = results["field_finding"]
-    out = pd.DataFrame({"Finding": rows["finding"].map(word), "Summary": rows["summary"]})
-    out = out.assign(Value=cells.intervals(rows), Studies=rows["n_clusters"])
-    caption = (
-        "The five findings. Brackets hold 95% intervals over studies, which are resampled; of fewer than five, there is"
-        " none. Pooled counts every claim alike; in the mean, studies with few claims count less; both is the mean of"
-        " those studies where annotators can be a sample."
-    )
-    return Table(out, "five", caption)
-
-
 def means(results: Results) -> Table:
     """Means over studies, and what to expect of another one."""
     rows, expected = results["field_mean"], results["field_prediction"]
@@ -178,17 +165,3 @@ def means(results: Results) -> Table:
         " scale, and design effects averaged as logarithms. Left out where fewer than five studies have such labels."
     )
     return Table(out, "means", caption)
-
-
-def differences(results: Results) -> Table:
-    """How alpha differs between labels of one kind and others."""
-    rows = results["field_difference"]
-    out = pd.DataFrame({"By": rows["moderator"].map(word), "Labels": rows["category"].map(word)})
-    out = out.assign(Difference=cells.intervals(rows), **{"Studies with such labels": rows["n"]})
-    out = out.assign(**{"All studies": rows["n_clusters"]})
-    caption = (
-        "Alpha of these labels less that of all others (of experts, less that of crowd workers): differences of means"
-        " over studies, with 95% intervals over resampled studies, not adjusted for their number. Different kinds of"
-        " labels come from different studies, so each difference is also one between tasks."
-    )
-    return Table(out, "differences", caption)
