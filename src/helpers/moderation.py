@@ -13,7 +13,7 @@ from judgebook.study.results import collect
 if has_package("compendium"):
     from compendium.papers import moderation as printed
     from compendium.papers import moderation_tables
-    from compendium.published import calibrated, numbers
+    from compendium.published import comparison, numbers
 
 
 class Page(NotebookPage):
@@ -60,4 +60,4 @@ class Page(NotebookPage):
 
     def paper(self) -> Section:
         if has_package("compendium"):
-            yield calibrated.views(self.results, self.run)
+            yield comparison.nearness(self.results, self.run)

@@ -26,9 +26,6 @@ class Page(NotebookPage):
     def verdicts(self) -> Section:
         yield views.papers(self.cells, self.titles)
 
-    def by_table(self) -> Section:
-        yield views.by_table(self.cells, self.titles)
-
     def side_by_side(self) -> Section:
         yield views.side_by_side(self.cells, self.titles, self.papers)
 

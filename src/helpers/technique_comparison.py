@@ -19,7 +19,8 @@ from judgebook.questions.techniques.question import Technique
 from judgebook.study.results import collect, where
 
 if has_package("compendium"):
-    from compendium.papers import effective_rates, technique_rates
+    from compendium.papers import effective_rates
+    from compendium.published import comparison
 
 
 def counted(ways: Mapping[str, Any], ties: str) -> Any:
@@ -116,4 +117,5 @@ class Page(Sections):
 
     def paper(self) -> Section:
         if has_package("compendium"):
-            yield from technique_rates.beside(self.results, self.run)
+            shown = comparison.nearness if self.study.simulated else comparison.views
+            yield shown(self.results, self.run)

@@ -13,15 +13,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
-from compendium.published import calibrated, comparison, mapping
+from compendium.published import mapping
 from compendium.published.numbers import select
 from judgebook.display.cells import Cell
 from judgebook.display.text import MISSING, Phrases, number
-from judgebook.display.views import Prose, Section, Table
+from judgebook.display.views import Prose, Table
 from judgebook.questions.performance.rates import wilson_of
 from judgebook.statistics.multiplicity import adjust_p_values
-from judgebook.study.results import Results
-from judgebook.study.store import Run
 
 PAPER = "smith2022"
 _PHRASES = Phrases(__package__)
@@ -267,37 +265,3 @@ _TIMED_TITLES = {
     "sm_turn_wta": "Single model per turn, turns 3 to 6, winner takes all",
     "sm_dialog": "Single model per dialogue",
 }
-
-
-def nearness_table(cells: pd.DataFrame) -> Table | None:
-    """How close a simulated study is to the printed numbers it was simulated from. cells : `calibrated.beside`."""
-    if cells.empty:
-        return None
-    caption = "Printed numbers and those of this study: mean distance (in the printed unit), and share of printed"
-    caption += (
-        " numbers in the CI of their own counterpart. As a control: the share in CIs of the others in the column."
-    )
-    why = dict.fromkeys(("Inside (%)", "Others inside (%)"), "No intervals.")
-    return Table(calibrated.table(cells), "beside", caption, 1, why)
-
-
-def nearness(cells: pd.DataFrame, *, simulated: bool) -> Prose:
-    """What closeness to printed numbers shows in a study simulated from them. cells : `calibrated.beside`."""
-    if cells.empty or not simulated:
-        return Prose("")
-    linear = cells[(cells["element"] == "Table 1") & cells["column"].str.endswith("_lin") & cells["low"].notna()]
-    half = 0.5 * 10.0 ** -linear["decimals"]
-    inside = int(linear["value"].between(linear["low"] - half, linear["high"] + half).sum())
-    return Prose(_PHRASES.say("technique_nearness", n=len(linear), inside=inside))
-
-
-def beside(results: Results, run: Run) -> Section:
-    """Printed numbers and those of the study; of a simulated one, how near they are."""
-    if not run.study.simulated:
-        yield comparison.views(results, run)
-        return
-    cells, last = calibrated.beside(results, run.key, run.notebook), ["low", "high", "title"]
-    if len(cells):
-        yield nearness_table(cells)
-        yield nearness(cells, simulated=True)
-        run.frame(cells[[*cells.columns.drop(last), *last]], "cells")
