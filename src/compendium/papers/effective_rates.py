@@ -10,8 +10,8 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import FromPrint, Prose, Section, Table
 from judgebook.questions.techniques.question import Techniques
-from judgebook.questions.techniques.tables import TIES as TITLES
-from judgebook.questions.techniques.tables import pair_title
+from judgebook.questions.techniques.views import TIES as TITLES
+from judgebook.questions.techniques.views import pair_title
 
 _PHRASES = Phrases(__package__)
 

@@ -14,6 +14,7 @@ from judgebook.display import captions, cells, tables
 from judgebook.display.grid_plots import ROW, filled, grid_figure, interval_keys, intervals
 from judgebook.display.many import DRAWN, pages
 from judgebook.display.names import BAD, GOOD, OPEN, DisplayNames
+from judgebook.display.page import NotebookPage, Section
 from judgebook.display.style import INK, handle
 from judgebook.display.text import Phrases, percent, span
 from judgebook.display.views import Plot, Prose, Table
@@ -393,3 +394,29 @@ def _extreme(row: Mapping[str, Any], results: Results, names: DisplayNames) -> d
     pair = (row["group"], row["group_b"])
     facts = {"groups": [names.name("group", g) for g in pair], "method": names.name("method", row["method"])}
     return facts | {"shares": [share[pair], share[pair[::-1]]], "row": row, "resolved": _excludes_zero(row)}
+
+
+class Sections(NotebookPage):
+    results: Results
+    names: DisplayNames
+
+    def differences(self) -> Section:
+        level, margin = self.study.bootstrap.confidence, self.study.group_effects.margin
+        yield differences(self.results, self.names, confidence=level, margin=margin)
+        yield compared(self.results, self.names, level)
+
+    def conclusions(self) -> Section:
+        yield conclusions(self.results, self.names, self.study.group_effects.margin)
+        yield effects(self.results, self.names)
+
+    def claims(self) -> Section:
+        yield claims(self.results, self.names, self.study.group_effects.objective)
+        yield by_method(self.results, self.names)
+        yield extremes(self.results, self.names)
+        yield by_objectivity(self.results, self.names)
+
+    def agreement(self) -> Section:
+        yield alphas(self.results, self.names)
+
+    def who_judged(self) -> Section:
+        yield who_judged(self.results, self.names, self.study.costs.payments, self.study.costs.currency)
