@@ -12,7 +12,6 @@ from judgebook.study.results import collect
 
 if has_package("compendium"):
     from compendium.papers import moderation as printed
-    from compendium.papers import moderation_tables
     from compendium.published import comparison, numbers
 
 
@@ -56,7 +55,7 @@ class Page(NotebookPage):
             yield FromPrint(printed.figure(self.results, self.names))
             yield FromPrint(printed.printed_agreement(self.printed))
             yield printed.said(self.results, self.names, self.printed)
-            yield FromPrint(moderation_tables.views(self.printed, self.names))
+            yield FromPrint(printed.printed_systems(self.printed, self.names))
 
     def paper(self) -> Section:
         if has_package("compendium"):

@@ -13,10 +13,19 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from compendium.published import mapping, scoreboard
-from compendium.published.analysis import overall
 from compendium.published.consistency.analysis import CONTRADICTS
 from compendium.published.numbers import select
-from compendium.published.scoreboard import ARITHMETIC, ATTEMPTED, FIVE, INCONSISTENT, VERDICTS, apart, badge, counts
+from compendium.published.scoreboard import (
+    ARITHMETIC,
+    ATTEMPTED,
+    FIVE,
+    INCONSISTENT,
+    VERDICTS,
+    apart,
+    badge,
+    counts,
+    overall,
+)
 from compendium.published.verdicts import DIFFERS, FITTED, MATCH, NOISE, SOURCE, Sources
 from judgebook.display import style
 from judgebook.display.cells import Cell

@@ -291,23 +291,6 @@ def side_title(names: DisplayNames, statistic: str, method: str, labels: str, ag
     return f"{method_name}, {labels}{f' − {against}' if contrast else ''}"
 
 
-def extremes(results: Results, names: DisplayNames) -> Table:
-    """Shares of scores at an end of the scale by group, on items on which two groups disagreed."""
-    rows, index = ordered(results["extreme_share_difference"], names), ["corpus", "method", "group", "group_b"]
-    shares = 100 * results["extreme_share"].set_index(index)["estimate"]
-    pairs = list(zip(rows["group"], rows["group_b"], strict=True))
-    out = names.named(rows[["corpus", "method"]])
-    out["Groups"] = [" − ".join(names.name("group", g) for g in pair) for pair in pairs]
-    out["Number"] = rows["n"]
-    for heading, order in (("First", index), ("Second", [*index[:2], *index[:1:-1]])):
-        out[heading] = shares.reindex(pd.MultiIndex.from_frame(rows[order].set_axis(index, axis=1))).to_numpy()
-    values = 100 * rows[["estimate", "ci_low", "ci_high"]]
-    out["Difference"] = tables.intervals(values, 0).where(values["estimate"].notna(), None)
-    caption = "Scores at an end of the scale (%), on items that both groups rated and on which they disagreed."
-    caption += " Difference: first minus second group, with 95% CI over sessions."
-    return Table(out, "extremes", caption, 0, dict.fromkeys(("First", "Second", "Difference"), "No disagreement."))
-
-
 def alphas(results: Results, names: DisplayNames) -> Table | Prose:
     """Alpha within and between groups."""
     # the primary analysis, with the interval over dialogues or pairs
@@ -412,7 +395,6 @@ class Sections(NotebookPage):
     def claims(self) -> Section:
         yield claims(self.results, self.names, self.study.group_effects.objective)
         yield by_method(self.results, self.names)
-        yield extremes(self.results, self.names)
         yield by_objectivity(self.results, self.names)
 
     def agreement(self) -> Section:
