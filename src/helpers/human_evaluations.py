@@ -23,7 +23,6 @@ class Page(NotebookPage):
 
     def explained(self) -> Section:
         yield views.explained(self.results, self.ratios, self.stand["rerun"], self.titles)
-        yield views.second_rater(self.ratios, self.results, self.titles)
 
     def agreement(self) -> Section:
         yield views.moderated(self.rows, self.results, "kind", self.titles)
