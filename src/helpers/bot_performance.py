@@ -10,7 +10,7 @@ from judgebook.project import has_package
 from judgebook.questions.agreement.items import misleading
 from judgebook.questions.agreement.views import misled
 from judgebook.questions.performance import analysis, leaderboard, rates, views
-from judgebook.questions.performance.page import Sections
+from judgebook.questions.performance.views import Sections
 from judgebook.questions.quality_control.findings import who_counts
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.study.labels import METHODS

@@ -14,7 +14,7 @@ from judgebook.project import has_package
 from judgebook.questions.groups import analysis, views
 from judgebook.questions.groups.analysis import comparable
 from judgebook.questions.groups.effects import MANY_PAIRS, MOST_RESAMPLES, n_pairs
-from judgebook.questions.groups.page import Sections
+from judgebook.questions.groups.views import Sections
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.statistics import Sampling
 from judgebook.study.labels import METHODS

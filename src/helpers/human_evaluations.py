@@ -23,8 +23,6 @@ class Page(NotebookPage):
 
     def explained(self) -> Section:
         yield views.explained(self.results, self.ratios, self.stand["rerun"], self.titles)
-        yield views.five(self.results)
-        yield views.second_rater(self.ratios, self.results, self.titles)
 
     def agreement(self) -> Section:
         yield views.moderated(self.rows, self.results, "kind", self.titles)
@@ -36,6 +34,3 @@ class Page(NotebookPage):
 
     def means(self) -> Section:
         yield views.means(self.results)
-
-    def differences(self) -> Section:
-        yield views.differences(self.results)

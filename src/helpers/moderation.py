@@ -12,8 +12,7 @@ from judgebook.study.results import collect
 
 if has_package("compendium"):
     from compendium.papers import moderation as printed
-    from compendium.papers import moderation_tables
-    from compendium.published import calibrated, numbers
+    from compendium.published import comparison, numbers
 
 
 class Page(NotebookPage):
@@ -56,8 +55,8 @@ class Page(NotebookPage):
             yield FromPrint(printed.figure(self.results, self.names))
             yield FromPrint(printed.printed_agreement(self.printed))
             yield printed.said(self.results, self.names, self.printed)
-            yield FromPrint(moderation_tables.views(self.printed, self.names))
+            yield FromPrint(printed.printed_systems(self.printed, self.names))
 
     def paper(self) -> Section:
         if has_package("compendium"):
-            yield calibrated.views(self.results, self.run)
+            yield comparison.nearness(self.results, self.run)

@@ -8,7 +8,7 @@ from judgebook.display.views import Plot, Table
 from judgebook.project import has_package
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.quality_control import analysis, findings, views, worker_summary, worker_tests
-from judgebook.questions.quality_control.crowd import crowd
+from judgebook.questions.quality_control.worker_tests import crowd
 from judgebook.study.results import collect
 
 if has_package("compendium"):

@@ -1,6 +1,6 @@
 """Notebook 90: what reproduces?"""
 
-from compendium.published import analysis, as_source, mapping, numbers, views
+from compendium.published import as_source, mapping, numbers, scoreboard, views
 from compendium.published.consistency.analysis import audit
 from judgebook.display.page import NotebookPage, Section
 from judgebook.sources import places
@@ -13,8 +13,8 @@ class Page(NotebookPage):
         self.titles = audited.titles
         stored = {pair: self.run.results_elsewhere(*pair) for pair in mapping.sources()}
         self.sources = as_source.added(stored, self.papers, places.find)
-        self.cells, self.controls = analysis.analyse(self.sources, numbers.load(), audited, self.papers)
-        self.results = analysis.results(self.cells, self.controls)
+        self.cells, self.controls = scoreboard.analyse(self.sources, numbers.load(), audited, self.papers)
+        self.results = scoreboard.results(self.cells, self.controls)
         self.run.save_results(self.results)
         self.run.frame(self.cells, "cells")
         self.run.frame(self.controls, "controls")
@@ -25,9 +25,6 @@ class Page(NotebookPage):
 
     def verdicts(self) -> Section:
         yield views.papers(self.cells, self.titles)
-
-    def by_table(self) -> Section:
-        yield views.by_table(self.cells, self.titles)
 
     def side_by_side(self) -> Section:
         yield views.side_by_side(self.cells, self.titles, self.papers)

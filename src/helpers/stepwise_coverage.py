@@ -11,7 +11,7 @@ from judgebook.questions.validity.coverage import FITS
 from judgebook.study.results import collect
 
 if has_package("compendium"):
-    from compendium.papers.stepwise_coverage import named_in_the_paper
+    from compendium.published import numbers
 
 NEEDED = ("02_collection_stats", "03_iaa", "04_importance", "07_bot_performance")
 
@@ -87,4 +87,5 @@ class Page(Predictions):
 
     def paper(self) -> Section:
         if has_package("compendium"):
-            yield findings.paper_in_words(self.results, self.names, named_in_the_paper())
+            printed = numbers.labels("finch2023_table04.csv").query("named_distinct_in_section_7_4 == 'yes'")
+            yield findings.paper_in_words(self.results, self.names, list(printed["label_id"]))

@@ -19,7 +19,8 @@ from judgebook.questions.techniques.question import Technique
 from judgebook.study.results import collect, where
 
 if has_package("compendium"):
-    from compendium.papers import effective_rates, technique_rates
+    from compendium.papers import technique_rates
+    from compendium.published import comparison
 
 
 def counted(ways: Mapping[str, Any], ties: str) -> Any:
@@ -54,7 +55,7 @@ class Page(Sections):
             texts.counts(checks, options.checks),
         )
         if has_package("compendium"):
-            self.printed = effective_rates.printed(options)
+            self.printed = technique_rates.printed(options)
             self.results = collect(self.results, self.printed.drop(columns=["printed", "fits"]))
         self.run.save_results(self.results)
         kinds = self.turned.titles(self.data, labels, options)
@@ -112,8 +113,9 @@ class Page(Sections):
 
     def from_print(self) -> Section:
         if has_package("compendium"):
-            yield from effective_rates.views(self.printed, self.names)
+            yield from technique_rates.effective_views(self.printed, self.names)
 
     def paper(self) -> Section:
         if has_package("compendium"):
-            yield from technique_rates.beside(self.results, self.run)
+            shown = comparison.nearness if self.study.simulated else comparison.views
+            yield shown(self.results, self.run)

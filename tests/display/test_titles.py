@@ -17,7 +17,7 @@ from judgebook.questions.performance import leaderboard
 from judgebook.questions.performance.leaderboard import Order
 from judgebook.questions.quality_control import views as quality_control
 from judgebook.questions.sensitivity import views as sensitivity
-from judgebook.questions.techniques import figures as techniques
+from judgebook.questions.techniques import views as techniques
 
 NAMES = DisplayNames({}, {"system": {"a": "A", "b": "B", "c": "C"}, "method": {"likert": "Likert"}})
 NAN = np.nan

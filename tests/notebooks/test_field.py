@@ -20,7 +20,7 @@ def test_it_stores_what_the_analysis_gives_and_names_studies_on_their_points(tmp
     claims = analysis.claims(labels, values, "dialogues")
     (row,) = stored.select("field_finding", finding="stand_dialogues", summary="pooled").to_dict("records")
     assert row["estimate"] == pytest.approx(claims["stand"].sum() / claims["of"].sum())
-    assert {*stored} == {"field_mean", "field_prediction", "field_difference", "field_finding"}
+    assert {*stored} == {"field_mean", "field_prediction", "field_finding"}
     rows, shown = analysis.labelled(labels, values), world.page("atlas", NOTEBOOK).text.replace("&#x27;", "’")
     for study in rows.loc[rows["statistic"] == "alpha", "study"].unique():
         assert titles[study].partition(" (")[0].replace("'", "’") in shown.replace("'", "’")

@@ -18,7 +18,7 @@ from judgebook import project
 from judgebook.questions.planning.assumed import form, nested, once, variances
 from judgebook.statistics.correlation import weighted_correlations
 from judgebook.statistics.intervals import Sampling
-from judgebook.statistics.resampling import bootstrap_sums, bootstrap_weights, ratio_interval
+from judgebook.statistics.resampling import bootstrap_weights, ratio_interval
 from judgebook.study.results import Results, collect
 
 FOLDER = project.ROOT / "data" / "atlas"
@@ -77,14 +77,13 @@ def by_study(rows: pd.DataFrame, by: str = "none") -> pd.DataFrame:
 
 
 def analyse(labels: pd.DataFrame, values: pd.DataFrame, sampling: Sampling) -> Results:
-    """Means over studies, differences between labels of one kind and others, and the five findings.
+    """Means over studies, and the five findings.
 
     labels, values : tables of the atlas.
     """
     rows = labelled(labels, values)
     return collect(
         list(_means(rows, sampling.confidence)),
-        list(_differences(rows, sampling)),
         list(_stand(labels, values, sampling)),
         list(_agreement(rows, sampling)),
         [_second_rater(second_rater(labels, values), sampling)],
@@ -113,30 +112,6 @@ def _means(rows: pd.DataFrame, confidence: float) -> Iterator[dict[str, Any]]:
                         | {"statistic": statistic}
                         | dict(zip(("ci_low", "ci_high"), np.clip([*ends], low, high), strict=True))
                     )
-
-
-def _differences(rows: pd.DataFrame, sampling: Sampling) -> Iterator[dict[str, Any]]:
-    """Of alpha. A study may have labels on both sides, so it is drawn with all its labels."""
-    of = rows[rows["statistic"] == "alpha"]
-    for moderator in MODERATORS:
-        part = of[of[moderator].isin(["expert", "crowd"])] if moderator == "judges" else of[of[moderator].notna()]
-        for category in ["expert"] if moderator == "judges" else sorted(part[moderator].unique()):
-            inside = part[moderator].eq(category).map({True: "inside", False: "outside"})
-            wide = part.pivot_table(index="study", columns=inside, values="estimate", aggfunc="median")
-            wide = wide.reindex(columns=["inside", "outside"])
-            if wide.count().min() < FEWEST:
-                continue
-            sums = np.hstack([wide.fillna(0).to_numpy(), wide.notna().to_numpy(float)])
-            interval = bootstrap_sums(
-                sums,
-                lambda s: s[:, 0] / s[:, 2] - s[:, 1] / s[:, 3],
-                unit=_UNIT,
-                rng=sampling.stream("field_difference", moderator, category),
-                n_resamples=sampling.n_resamples,
-                confidence=sampling.confidence,
-            )
-            row = {"statistic": "field_difference", "quantity": "alpha", "moderator": moderator, "category": category}
-            yield interval.row() | row | {"n_clusters": len(wide), "n": int(wide["inside"].count())}  # type: ignore[union-attr]
 
 
 def claims(labels: pd.DataFrame, values: pd.DataFrame, against: str) -> pd.DataFrame:

@@ -56,14 +56,6 @@ def design_effects(rows: pd.DataFrame, results: Results, titles: Mapping[str, st
     return _strips("design_effects", strips, _overall(results), titles, title, "Design effect", log=True)
 
 
-def second_rater(ratios: pd.Series, results: Results, titles: Mapping[str, str]) -> Plot:
-    """ratios : of `analysis.second_rater`."""
-    means = results.select("field_finding", summary="mean").set_index("finding")
-    title = _PHRASES.say("second_rater_title", mean=means.loc["second_rater"])
-    about = "Variance with one rater / with two"
-    return _strips("second_rater", {"second_rater": ratios}, means, titles, title, about, at=2.0)
-
-
 def _quantities(rows: pd.DataFrame, names: list[str]) -> dict[str, pd.Series]:
     of = analysis.by_study(rows).set_index("study")
     return {name: of.loc[of["statistic"] == name, "estimate"] for name in names}
@@ -90,9 +82,8 @@ def _strips(
     about: str,
     *,
     log: bool = False,
-    at: float | None = None,
 ) -> Plot:
-    """strips : row -> study -> value. means : indexed by row. at : a value with a line of its own."""
+    """strips : row -> study -> value. means : indexed by row."""
     fig, ax = subplots(height=0.55 * len(strips) + 1.25)
     lines = []
     for y, (row, values) in enumerate(strips.items()):
@@ -107,8 +98,6 @@ def _strips(
             said = interval(*(mean[c] for c in ("estimate", "ci_low", "ci_high")))
             tips(ax, [f"{word(row)}, mean: {said}"], [mean["estimate"]], [-y - 0.2])
             lines[-1] += f", mean {said}"
-    if at is not None:
-        ax.axvline(at, color=INK, linewidth=0.8, linestyle=":")
     if log:
         log_axis(ax)
     ax.set_yticks([-y for y in range(len(strips))], [f"{word(row)} ({len(v)})" for row, v in strips.items()])
@@ -117,7 +106,7 @@ def _strips(
     ax.grid(axis="x")
     keys = [handle("a study", NEUTRAL[2], "o", linewidth=0), handle("median", INK, "|", linewidth=0)]
     legend_of(fig, [*keys, handle("mean, 95% interval", COLORS[0], "D")])
-    caption = _PHRASES.say("caption", geometric=log, at=at, name=name)
+    caption = _PHRASES.say("caption", geometric=log, name=name)
     return Plot(fig, name, f"{about}, a point for each study. {'; '.join(lines)}.", caption, title, about)
 
 
@@ -152,19 +141,6 @@ def _by_quantity(rows: ResultRows) -> dict[str, object]:
     return {r.quantity: r for r in rows[rows["moderator"] == "none"].itertuples()}
 
 
-def five(results: Results) -> Table:
-    """The numbers of the five findings."""
-    rows = results["field_finding"]
-    out = pd.DataFrame({"Finding": rows["finding"].map(word), "Summary": rows["summary"]})
-    out = out.assign(Value=cells.intervals(rows), Studies=rows["n_clusters"])
-    caption = (
-        "The five findings. Brackets hold 95% intervals over studies, which are resampled; of fewer than five, there is"
-        " none. Pooled counts every claim alike; in the mean, studies with few claims count less; both is the mean of"
-        " those studies where annotators can be a sample."
-    )
-    return Table(out, "five", caption)
-
-
 def means(results: Results) -> Table:
     """Means over studies, and what to expect of another one."""
     rows, expected = results["field_mean"], results["field_prediction"]
@@ -178,17 +154,3 @@ def means(results: Results) -> Table:
         " scale, and design effects averaged as logarithms. Left out where fewer than five studies have such labels."
     )
     return Table(out, "means", caption)
-
-
-def differences(results: Results) -> Table:
-    """How alpha differs between labels of one kind and others."""
-    rows = results["field_difference"]
-    out = pd.DataFrame({"By": rows["moderator"].map(word), "Labels": rows["category"].map(word)})
-    out = out.assign(Difference=cells.intervals(rows), **{"Studies with such labels": rows["n"]})
-    out = out.assign(**{"All studies": rows["n_clusters"]})
-    caption = (
-        "Alpha of these labels less that of all others (of experts, less that of crowd workers): differences of means"
-        " over studies, with 95% intervals over resampled studies, not adjusted for their number. Different kinds of"
-        " labels come from different studies, so each difference is also one between tasks."
-    )
-    return Table(out, "differences", caption)

@@ -13,10 +13,19 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from compendium.published import mapping, scoreboard
-from compendium.published.analysis import overall
 from compendium.published.consistency.analysis import CONTRADICTS
 from compendium.published.numbers import select
-from compendium.published.scoreboard import ARITHMETIC, ATTEMPTED, FIVE, INCONSISTENT, VERDICTS, apart, badge, counts
+from compendium.published.scoreboard import (
+    ARITHMETIC,
+    ATTEMPTED,
+    FIVE,
+    INCONSISTENT,
+    VERDICTS,
+    apart,
+    badge,
+    counts,
+    overall,
+)
 from compendium.published.verdicts import DIFFERS, FITTED, MATCH, NOISE, SOURCE, Sources
 from judgebook.display import style
 from judgebook.display.cells import Cell
@@ -146,7 +155,6 @@ def _bars(ax: Axes, counted: pd.DataFrame, position: list, names: list[str]) -> 
     ax.tick_params(axis="y", length=0)
 
 
-TEXT = "Text, captions"
 #: verdict -> caption of the table that explains it
 EXPLAINED = {
     DIFFERS: "Numbers that differ from the results.",
@@ -155,19 +163,6 @@ EXPLAINED = {
     NOISE: "Numbers within the range over random picks.",
     FITTED: "Numbers that match only under a fitted choice.",
 }
-
-
-def by_table(cells: pd.DataFrame, titles: Mapping[str, str]) -> Table:
-    """Printed numbers by verdict: of every table, by number, then of all texts and captions of a paper."""
-    place = {"paper": list(titles).index, "element": lambda e: 1_000 if e == TEXT else int(e.split()[1])}
-    element = cells["element"].where(cells["element"].str.startswith("Table"), TEXT)
-    counted = counts(cells.assign(element=element), ["paper", "element"])
-    counted = counted.sort_values(["paper", "element"], key=lambda c: c.map(place[c.name]), kind="stable")
-    out = counted.assign(paper=counted["paper"].map(titles)).sort_values("paper", kind="stable")
-    out.insert(out.columns.get_loc(next(iter(VERDICTS))), "Numbers", out[list(VERDICTS)].sum(axis=1))
-    names = {verdict: name.capitalize() for verdict, name in VERDICTS.items()}
-    out = out.rename(columns={"paper": "Paper", "element": "Where"} | names).reset_index(drop=True)
-    return Table(out, "tables", "Printed numbers by verdict and place.")
 
 
 def controls(wrong: pd.DataFrame, titles: Mapping[str, str]) -> Table | Prose:

@@ -151,23 +151,9 @@ def test_means_over_studies(results, tables_read, quantity):
         assert [row["ci_low"], row["ci_high"]] == pytest.approx(np.clip(ends, *analysis.QUANTITIES[quantity]).tolist())
 
 
-def test_few_studies_have_neither_mean_nor_difference(results, tables_read):
+def test_few_studies_have_no_mean(results, tables_read):
     rows = analysis.labelled(*tables_read[1:])
     few = rows[rows["statistic"] == "alpha"].groupby("kind")["study"].nunique() < analysis.FEWEST
     assert few.any()
-    for statistic in ("field_mean", "field_difference"):
-        shown = results.select(statistic, quantity="alpha", moderator="kind")["category"]
-        assert {*shown}.isdisjoint(few[few].index)
-
-
-def test_a_difference_is_that_of_means_over_studies(results, lines):
-    sides = {True: defaultdict(list), False: defaultdict(list)}
-    for value, label in lines:
-        usable = value["statistic"] == "alpha" and label["main"] == "1" and label["aggregated"] == "0"
-        if usable and label["judges"] in ("expert", "crowd"):
-            sides[label["judges"] == "expert"][value["study"]].append(float(value["estimate"]))
-    means = {side: statistics.mean(map(statistics.median, of.values())) for side, of in sides.items()}
-    row = results.select("field_difference", moderator="judges", category="expert").iloc[0]
-    assert row["estimate"] == pytest.approx(means[True] - means[False])
-    assert row["ci_low"] < row["estimate"] < row["ci_high"]
-    assert row["n_clusters"] == len({*sides[True], *sides[False]})
+    shown = results.select("field_mean", quantity="alpha", moderator="kind")["category"]
+    assert {*shown}.isdisjoint(few[few].index)

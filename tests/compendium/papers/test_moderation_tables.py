@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from compendium.papers import moderation_tables
+from compendium.papers import moderation
 from compendium.published import numbers
 from judgebook.questions.moderation.analysis import OUTCOMES
 
@@ -33,7 +33,7 @@ def test_ranges_are_those_of_all_counts():
                 and [ac[3] + bc[3], ac[1] + bc[1], ac[2] + bc[2], ac[0] + bc[0]] == counts.loc["c"].tolist()
             ]
     assert len(leads) > 1
-    found = moderation_tables.lead_ranges(counts, totals, [("a", ["b"]), ("c", ["a"]), ("a", ["b", "c"])])
+    found = moderation.lead_ranges(counts, totals, [("a", ["b"]), ("c", ["a"]), ("a", ["b", "c"])])
     of = [[x for x, _ in leads], [-y for _, y in leads], [x + y for x, y in leads]]
     for row, values, n in zip(found.itertuples(), of, (4, 4, 8), strict=True):
         assert (row.n, row.low * n, row.high * n) == pytest.approx((n, min(values), max(values)))
@@ -42,7 +42,7 @@ def test_ranges_are_those_of_all_counts():
 def test_what_table_6_determines(paper):
     """BlenderBot 2 wins 1,054 - 474 = 580 times more than it loses; people won or lost at most 140 against it, and lost
     68 times in all."""
-    rows = moderation_tables.printed_leads(paper)
+    rows = moderation.printed_leads(paper)
     assert rows["n"].tolist() == [2_240] * 3 + [1_120] * 3 + [140] * 3
     whole = rows[rows["against"].map(len) == 2].set_index("system")
     assert whole.loc["blenderbot_2", ["low", "high"]].tolist() == pytest.approx(
@@ -56,14 +56,14 @@ def test_what_table_6_determines(paper):
 def test_whether_metrics_order_systems_as_people_do(paper):
     found = {
         row["metric"]: (row["same"], row["other"], row["neither"])
-        for row in moderation_tables.agreement(moderation_tables.scores(paper))
+        for row in moderation.agreement(moderation.scores(paper))
     }
     # wins: BlenderBot 44.3, GPT-3 27.3, baseline 17.9
     assert found == {"BLEU": (2, 0, 1), "ROUGE": (2, 1, 0), "BERTScore": (2, 1, 0), "BLEURT": (1, 2, 0)}
 
 
 def test_flags_have_wilson_s_intervals_of_all_that_rounds_to_them(paper):
-    rows = moderation_tables.flags(paper).set_index(["system", "interval"])
+    rows = moderation.flags(paper).set_index(["system", "interval"])
     n = 2 * 160 * 7 + 140
     low = proportion_confint(n * 0.1485, n, method="wilson")[0]
     high = proportion_confint(n / 7 * 0.1495, n / 7, method="wilson")[1]

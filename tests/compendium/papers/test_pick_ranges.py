@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from fixtures.made_annotations import comparisons, monte_carlo, ratings
 
-from compendium.papers import group_effects, pick_ranges
-from compendium.papers.pick_ranges import alpha_ranges
+from compendium.papers import group_effects
+from compendium.papers.group_effects import alpha_ranges
 from judgebook.questions.agreement import alpha
 from judgebook.questions.groups.effects import label_scores
 from judgebook.study.labels import Label
@@ -18,7 +18,7 @@ COMPARED = Label("quality", "comparative", "Quality", (-1, 1))
 
 def over_picks(frame, **options):
     (one,) = label_scores(frame)
-    return pick_ranges.over_picks(one, seed=1, **options)
+    return group_effects.picked_effects(one, seed=1, **options)
 
 
 def test_picks_by_hand():
@@ -31,7 +31,7 @@ def test_picks_by_hand():
     assert np.unique(found.round(9)) == pytest.approx(ends)
     assert np.mean(found < 3.5) == pytest.approx(0.5, abs=monte_carlo(0.5, 400))
     (one,) = label_scores(frame)
-    (row,) = pick_ranges.effect_ranges(one, seed=1, n_picks=400)
+    (row,) = group_effects.effect_ranges(one, seed=1, n_picks=400)
     assert (row["ci_low"], row["ci_high"]) == pytest.approx(ends)
 
 

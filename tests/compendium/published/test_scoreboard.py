@@ -9,7 +9,7 @@ from fixtures import audited
 from fixtures.project_copy import ROOT
 
 from compendium.gallery import kept
-from compendium.published import analysis, mapping, scoreboard, verdicts
+from compendium.published import mapping, scoreboard, verdicts
 from compendium.published import numbers as published
 from compendium.published.consistency.analysis import Audit
 from compendium.published.mapping import Mapping, MappingEntry
@@ -265,15 +265,15 @@ def test_negative_controls_by_hand():
         "same": {"where": {"statistic": "mean_z"}},
         "none": {"keys": {"workers": "none"}},
     }
-    found = analysis.controls({PAIR: RESULTS}, printed, [paper(entry(wrong=wrong))]).set_index("control")
+    found = scoreboard.controls({PAIR: RESULTS}, printed, [paper(entry(wrong=wrong))]).set_index("control")
     counts = found[["numbers", "matches", "comparisons", "wrong_matches"]].to_numpy().tolist()
     assert dict(zip(found.index, counts, strict=True)) == {
-        analysis.OTHER_COLUMN: [2, 2, 2, 0],
+        scoreboard.OTHER_COLUMN: [2, 2, 2, 0],
         "other k": [2, 2, 2, 0],
         "same": [2, 2, 2, 2],
     }
-    assert analysis.overall(found.reset_index())["comparisons"].tolist() == [2, 4]
-    fitted = analysis.controls({PAIR: RESULTS}, printed, [paper(entry(fitted="a list"))])
+    assert scoreboard.overall(found.reset_index())["comparisons"].tolist() == [2, 4]
+    fitted = scoreboard.controls({PAIR: RESULTS}, printed, [paper(entry(fitted="a list"))])
     assert fitted.empty
 
 

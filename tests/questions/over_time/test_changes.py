@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgebook.questions.over_time.changes import (
+from judgebook.questions.over_time.analysis import (
     ALL_CHANGED,
     NOBODY,
     ONLY_ONE,

@@ -9,8 +9,7 @@ import pytest
 from fixtures.notebook_cells import as_published
 from scipy import stats
 
-from judgebook.questions.quality_control import analysis, replication
-from judgebook.questions.quality_control import crowd as crowds
+from judgebook.questions.quality_control import analysis, replication, worker_tests
 from judgebook.questions.quality_control.question import QualityControl
 from judgebook.questions.quality_control.worker_tests import WORKER, dialogue_means, rank_sum
 from judgebook.statistics.intervals import Sampling, generator
@@ -59,7 +58,7 @@ def crowd(ratings):
     verdict[0] = ~verdict[0]
     facts = first[["corpus", "dialogue"]].assign(key="released_pass", value=np.where(verdict, "yes", "no"))
     options = QualityControl(families={"ab": ["a", "b"]})
-    return crowds.crowd(ratings, facts, options, control="qc", systems=SYSTEMS)
+    return worker_tests.crowd(ratings, facts, options, control="qc", systems=SYSTEMS)
 
 
 def means_of(rows, value):
@@ -211,7 +210,7 @@ def test_runs_that_share_too_little_have_no_r(told):
 
 def test_ratings_that_never_vary_have_no_standard_scores(told):
     crowd, judged, labels, study = told
-    same = crowds.crowd(
+    same = worker_tests.crowd(
         crowd.scores[judged.columns.drop("method")].assign(score=50.0),
         FACTS,
         crowd.options,

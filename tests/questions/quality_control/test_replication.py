@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from helpers import replication as replications
-from judgebook.questions.quality_control import crowd, replication
+from judgebook.questions.quality_control import replication, worker_tests
 from judgebook.questions.quality_control.question import QualityControl
 from judgebook.questions.quality_control.replication import OVERALL, pearson, points
 from judgebook.statistics.intervals import generator
@@ -41,12 +41,12 @@ def test_runs_are_those_with_the_control_and_must_share_a_system(scores):
     rows = scores.rename(columns={"z": "score"}).assign(source_row=range(len(scores)))
     given = {"facts": pd.DataFrame(columns=["corpus", "dialogue", "key", "value"]), "systems": SYSTEMS[:-1]}
     first = rows[(rows["corpus"] == "one") | (rows["system"] != "c")]
-    assert crowd.crowd(first, options=QualityControl(), control="c", **given).corpora == ["one"]
+    assert worker_tests.crowd(first, options=QualityControl(), control="c", **given).corpora == ["one"]
     apart = rows[(rows["corpus"] == "one") != rows["system"].isin(["b", "b_p"])]
     with pytest.raises(ValueError, match=r"runs: expected corpora of the study \(one, two\), found \['third'\]"):
-        crowd.crowd(rows, options=QualityControl(runs=["third"]), control="c", **given)
+        worker_tests.crowd(rows, options=QualityControl(runs=["third"]), control="c", **given)
     with pytest.raises(ValueError, match="expected corpora with a system in common, found"):
-        crowd.crowd(apart, options=QualityControl(runs=["one", "two"]), control="c", **given)
+        worker_tests.crowd(apart, options=QualityControl(runs=["one", "two"]), control="c", **given)
 
 
 def test_points_by_hand():

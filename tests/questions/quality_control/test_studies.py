@@ -4,7 +4,7 @@ import pytest
 from questions.quality_control.test_analysis import published, same_as_kernels
 
 from compendium.published import verdicts
-from judgebook.questions.quality_control import analysis, crowd, worker_summary, worker_tests
+from judgebook.questions.quality_control import analysis, worker_summary, worker_tests
 from judgebook.sources.build import build
 from judgebook.statistics import Sampling
 from judgebook.study import params
@@ -19,7 +19,7 @@ def ji(raw_data):
     study = params.load("ji2022")
     frames, control = build(study).frames, study.control_system
     ratings, facts = worker_tests.ratings(frames["annotations"], study.label_list(), control), frames["dialogue_facts"]
-    people = crowd.crowd(ratings, facts, study.quality_control, control=control, systems=list(study.systems))
+    people = worker_tests.crowd(ratings, facts, study.quality_control, control=control, systems=list(study.systems))
     units = worker_summary.work_units(frames["work_units"], people.scores)
     sizes, pairs = analysis.text_lengths(people, frames["dialogues"]), worker_summary.pairs(people, facts)
     results = analysis.analyse(people, facts, units, sizes, pairs, permute_seed=1, sampling=FEW)

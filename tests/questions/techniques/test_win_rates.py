@@ -8,7 +8,7 @@ from fixtures.notebook_code import functions
 from fixtures.win_rates import win_rates
 from scipy import stats
 
-from compendium.papers import effective_rates
+from compendium.papers import technique_rates
 from helpers.turns import by_turn
 from helpers.win_rates import effective, share_won
 from judgebook.questions.techniques import sittings as sat
@@ -143,14 +143,14 @@ class TestEffective:
     def test_shares_give_the_same_as_the_values_themselves(self):
         a, b = np.repeat([1, 0], [7, 3]), np.repeat([1, 0], [2, 8])
         for ties in ("drop", "half"):
-            of_shares = effective_rates.effective_of_shares(0.7, 0.2, ties)
+            of_shares = technique_rates.effective_of_shares(0.7, 0.2, ties)
             assert effective(a, b, ties)["estimate"] == pytest.approx(of_shares)
 
     @pytest.mark.parametrize("ties", ["drop", "half"])
     def test_ends_of_a_range_are_those_of_a_grid(self, ties):
         step = np.linspace(-0.005, 0.005, 21)
-        grid = [effective_rates.effective_of_shares(0.73 + x, 0.7 + y, ties) for x in step for y in step]
-        assert effective_rates.effective_range(0.73, 0.7, 0.005, ties) == pytest.approx((min(grid), max(grid)))
+        grid = [technique_rates.effective_of_shares(0.73 + x, 0.7 + y, ties) for x in step for y in step]
+        assert technique_rates.effective_range(0.73, 0.7, 0.005, ties) == pytest.approx((min(grid), max(grid)))
 
     def test_whether_comparisons_came_with_ratings(self):
         rated = pd.DataFrame({"annotator": ["A", "B", "C"], "work_unit": ["u1", "u2", None]})
@@ -169,7 +169,7 @@ class TestPrinted:
         return params.load("demo").techniques
 
     def test_ties_left_out_fit_seven_of_nine_and_half_ties_two(self, study):
-        found = effective_rates.printed(study)
+        found = technique_rates.printed(study)
         assert found.groupby("ties")["fits"].sum().to_dict() == {"drop": 7, "half": 2}
         neither = found.groupby(["system_b", "label"])["fits"].any()
         assert list(neither.index[~neither]) == [("reddit3b", "humanness"), ("reddit3b", "preference")]

@@ -18,7 +18,7 @@ from judgebook.display.views import Plot, Prose, Table
 from judgebook.questions.collection.costs import COLLECTION, TOGETHER, payment
 from judgebook.questions.collection.pilot import ALL_TASKS
 from judgebook.questions.collection.question import Costs
-from judgebook.sources.accounts import physical, words
+from judgebook.sources.accounts import words
 from judgebook.study.definitions import definitions
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.params import Study
@@ -64,28 +64,12 @@ def read(counts: pd.DataFrame) -> Iterator[Table | Prose]:
     caption = "From the lines of each file to its rows (or records), the annotations in them, and those that were kept."
     why = dict.fromkeys(["Lines", "Rows"], "The file has none, or its format counts other units.")
     yield Table(steps, "read", caption, why=why)
-    yield from _units(counts)
     reasons = words.differences(counts).drop(columns="labels").replace("mended", "changed")
     reasons = reasons.rename(columns={"where": "First places"}).rename(columns=lambda c: c if c == "n" else _title(c))
     caption = "Every difference between what was read and what was kept, and what was recoded or corrected."
     yield Table(reasons, "reasons", caption)
     if reasons.empty:
         yield Prose("Nothing was recoded, corrected or dropped.")
-
-
-def _units(counts: pd.DataFrame) -> Iterator[Table]:
-    """Units other than rows and annotations that the format of a file knows: work units, dialogues, texts."""
-    known = counts["what"].isin([physical.LINES, *physical.ROWS, physical.SOURCES]) | counts["what"].str.endswith(
-        "annotations"
-    )
-    if known.all():
-        return
-    rows = counts[~known]
-    wide = rows.pivot_table(index=["file", "what"], columns="action", values="n", aggfunc="sum", sort=False)
-    wide = wide.reindex(columns=["read", "kept", "mended", "dropped"]).astype("Int64").fillna(0).reset_index()
-    heads = {"mended": "Changed"}
-    caption = "Other units of the files, and how many were kept, changed or dropped."
-    yield Table(wide.rename(columns=lambda c: heads.get(c, c.capitalize())), "units", caption)
 
 
 def _title(column: str) -> str:

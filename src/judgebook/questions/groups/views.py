@@ -14,6 +14,7 @@ from judgebook.display import captions, cells, tables
 from judgebook.display.grid_plots import ROW, filled, grid_figure, interval_keys, intervals
 from judgebook.display.many import DRAWN, pages
 from judgebook.display.names import BAD, GOOD, OPEN, DisplayNames
+from judgebook.display.page import NotebookPage, Section
 from judgebook.display.style import INK, handle
 from judgebook.display.text import Phrases, percent, span
 from judgebook.display.views import Plot, Prose, Table
@@ -290,23 +291,6 @@ def side_title(names: DisplayNames, statistic: str, method: str, labels: str, ag
     return f"{method_name}, {labels}{f' − {against}' if contrast else ''}"
 
 
-def extremes(results: Results, names: DisplayNames) -> Table:
-    """Shares of scores at an end of the scale by group, on items on which two groups disagreed."""
-    rows, index = ordered(results["extreme_share_difference"], names), ["corpus", "method", "group", "group_b"]
-    shares = 100 * results["extreme_share"].set_index(index)["estimate"]
-    pairs = list(zip(rows["group"], rows["group_b"], strict=True))
-    out = names.named(rows[["corpus", "method"]])
-    out["Groups"] = [" − ".join(names.name("group", g) for g in pair) for pair in pairs]
-    out["Number"] = rows["n"]
-    for heading, order in (("First", index), ("Second", [*index[:2], *index[:1:-1]])):
-        out[heading] = shares.reindex(pd.MultiIndex.from_frame(rows[order].set_axis(index, axis=1))).to_numpy()
-    values = 100 * rows[["estimate", "ci_low", "ci_high"]]
-    out["Difference"] = tables.intervals(values, 0).where(values["estimate"].notna(), None)
-    caption = "Scores at an end of the scale (%), on items that both groups rated and on which they disagreed."
-    caption += " Difference: first minus second group, with 95% CI over sessions."
-    return Table(out, "extremes", caption, 0, dict.fromkeys(("First", "Second", "Difference"), "No disagreement."))
-
-
 def alphas(results: Results, names: DisplayNames) -> Table | Prose:
     """Alpha within and between groups."""
     # the primary analysis, with the interval over dialogues or pairs
@@ -393,3 +377,28 @@ def _extreme(row: Mapping[str, Any], results: Results, names: DisplayNames) -> d
     pair = (row["group"], row["group_b"])
     facts = {"groups": [names.name("group", g) for g in pair], "method": names.name("method", row["method"])}
     return facts | {"shares": [share[pair], share[pair[::-1]]], "row": row, "resolved": _excludes_zero(row)}
+
+
+class Sections(NotebookPage):
+    results: Results
+    names: DisplayNames
+
+    def differences(self) -> Section:
+        level, margin = self.study.bootstrap.confidence, self.study.group_effects.margin
+        yield differences(self.results, self.names, confidence=level, margin=margin)
+        yield compared(self.results, self.names, level)
+
+    def conclusions(self) -> Section:
+        yield conclusions(self.results, self.names, self.study.group_effects.margin)
+        yield effects(self.results, self.names)
+
+    def claims(self) -> Section:
+        yield claims(self.results, self.names, self.study.group_effects.objective)
+        yield by_method(self.results, self.names)
+        yield by_objectivity(self.results, self.names)
+
+    def agreement(self) -> Section:
+        yield alphas(self.results, self.names)
+
+    def who_judged(self) -> Section:
+        yield who_judged(self.results, self.names, self.study.costs.payments, self.study.costs.currency)

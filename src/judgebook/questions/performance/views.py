@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,15 @@ from scipy.special import expit
 
 from judgebook.annotations.features import undirected
 from judgebook.annotations.population import Population
+from judgebook.annotations.summary import evaluations
 from judgebook.display import cells
 from judgebook.display.cells import intervals
 from judgebook.display.many import MANY
-from judgebook.display.names import DisplayNames
+from judgebook.display.names import DisplayNames, display_names
+from judgebook.display.page import NotebookPage, Section
 from judgebook.display.text import Phrases, percent
-from judgebook.display.views import Prose, Table
-from judgebook.questions.performance import leaderboard, leading
+from judgebook.display.views import Prose, Table, without_direction
+from judgebook.questions.performance import arrangement, leaderboard, leading
 from judgebook.questions.performance.analysis import of_wins, primary_scores, with_and_without, won
 from judgebook.questions.performance.arrangement import part_names
 from judgebook.questions.performance.leaderboard import Order
@@ -269,3 +272,48 @@ def unranked(judged: pd.DataFrame, systems: Collection[str], names: DisplayNames
     judged_ones = set(judged["system"].unique())
     present = [names.name("system", s) for s in systems if s in judged_ones]
     return Prose(_PHRASES.say("unranked", systems=present))
+
+
+class Sections(NotebookPage):
+    """everybody, judged : judgements of the evaluation, and those analysed."""
+
+    everybody: pd.DataFrame
+    judged: pd.DataFrame
+
+    @cached_property
+    def orders(self) -> list[leaderboard.Order]:
+        """The order of the main evaluation's method first: of the overall mean, or of its first label."""
+        return leaderboard.orders(leading.rankings(self.results, evaluations(self.everybody)), self.names)
+
+    @cached_property
+    def names(self) -> DisplayNames:
+        names = display_names(self.study, self.judged)
+        return arrangement.in_order(names, self.study, self.everybody, self.results)
+
+    def ranks(self) -> Section:
+        methods = [order.method for order in self.orders]
+        others = [order for order in self.orders[1:] if not order.label or methods.count(order.method) == 1]
+        for i, order in enumerate(others, 1):
+            yield leaderboard.plot(order, self.names, f"order_{i}")
+        yield ranks(self.results, self.orders, self.names)
+        yield contrasts(self.results, self.names)
+        yield unranked(self.judged, self.study.unranked_systems, self.names)
+        yield without_direction(self.judged, self.labels)
+
+    def rates(self) -> Section:
+        yield weights(self.results, self.names)
+        yield from self._scores(pairs=False)
+
+    def comparisons(self) -> Section:
+        yield from self._scores(pairs=True)
+
+    def _scores(self, *, pairs: bool) -> Section:
+        for method in sorted(self.judged["method"].unique(), key=list(METHODS).index):
+            if (METHODS[method].unit == "pair") == pairs:
+                yield scores(self.results, self.names, method, self.study.bootstrap.confidence)
+
+    def other_annotators(self) -> Section:
+        yield components(self.results, self.names)
+
+    def units(self) -> Section:
+        yield design_effects(self.results, self.names)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from textwrap import fill
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -298,24 +299,12 @@ def sizes(
     return Sizes(agreements, per_dialogue, [[needed(r, m) for m in per_dialogue] for r in agreements])
 
 
-def stated(
-    difference: float,
-    *,
-    sd: float | None = None,
-    rate: float | None = None,
-    agreement: float | None = None,
-    annotators: int | None = None,
-    systems: int = 2,
-    power: float = 0.8,
-) -> str:
-    """The sizes of a study of which the user says how scores vary."""
-    given = {"sd": sd, "rate": rate, "agreement": agreement}
-    needed = sizes(difference, **given, annotators=annotators, systems=systems, power=power)
-    text = _PHRASES.say(
-        "sized", difference=difference, power=power, systems=systems, **given, per_dialogue=needed.per_dialogue,
-        table="TABLE",
-    )  # fmt: skip
-    return _filled(text, _table(needed))
+def stated(difference: float, *, systems: int = 2, power: float = 0.8, **given: Any) -> str:
+    """The `sizes` of a study of which the user says how scores vary, in words."""
+    needed = sizes(difference, systems=systems, power=power, **given)
+    said = {name: given.get(name) for name in ("sd", "rate", "agreement")}
+    facts = said | {"difference": difference, "power": power, "systems": systems}
+    return _filled(_PHRASES.say("sized", **facts, per_dialogue=needed.per_dialogue, table="TABLE"), _table(needed))
 
 
 def like(

@@ -32,9 +32,8 @@ import pandas as pd
 from scipy.special import stdtr
 
 from judgebook.questions.quality_control import replication, worker_summary
-from judgebook.questions.quality_control.crowd import SETS, Crowd
 from judgebook.questions.quality_control.replication import Quantity, Tally, replicates
-from judgebook.questions.quality_control.worker_tests import OVERALL, WORKER, passes, verdict_of
+from judgebook.questions.quality_control.worker_tests import OVERALL, SETS, WORKER, Crowd, passes, verdict_of
 from judgebook.statistics.intervals import Sampling
 from judgebook.study.results import Results, collect, columns
 from judgebook.study.schema import DialogueFacts, Dialogues

@@ -11,9 +11,8 @@ import pandas as pd
 
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.questions.quality_control.crowd import Crowd
 from judgebook.questions.quality_control.views import repeat_rows
-from judgebook.questions.quality_control.worker_tests import OVERALL
+from judgebook.questions.quality_control.worker_tests import OVERALL, Crowd
 from judgebook.study.results import Results, where
 
 _PHRASES = Phrases(__package__)

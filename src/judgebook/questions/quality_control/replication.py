@@ -33,8 +33,7 @@ import pandas as pd
 from scipy.special import stdtr
 
 from judgebook.annotations.cells import adjust_rows
-from judgebook.questions.quality_control.crowd import Crowd
-from judgebook.questions.quality_control.worker_tests import OVERALL
+from judgebook.questions.quality_control.worker_tests import OVERALL, Crowd
 from judgebook.statistics.intervals import Interval, Replicates, generator
 from judgebook.statistics.resampling import replicate_sums
 

@@ -18,8 +18,7 @@ from judgebook.display.plots import heatmap
 from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
 from judgebook.display.text import Phrases, number, plural, span
 from judgebook.display.views import Plot, Table
-from judgebook.questions.quality_control.crowd import Crowd
-from judgebook.questions.quality_control.worker_tests import OVERALL
+from judgebook.questions.quality_control.worker_tests import OVERALL, Crowd
 from judgebook.study.results import Results, where
 
 SETS = {"all": "No quality control", "passed": "Passed", "failed": "Failed", "once": "Passed, in one run"}

@@ -17,8 +17,7 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
-from judgebook.questions.quality_control.crowd import Crowd
-from judgebook.questions.quality_control.worker_tests import WORKER, dialogue_means, verdict_of
+from judgebook.questions.quality_control.worker_tests import WORKER, Crowd, dialogue_means, verdict_of
 from judgebook.statistics.intervals import Sampling
 from judgebook.statistics.resampling import replicate_sums
 from judgebook.study.schema import DialogueFacts, Dialogues

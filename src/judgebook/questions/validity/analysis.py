@@ -16,7 +16,7 @@ chance.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import nan
 
@@ -38,14 +38,6 @@ from judgebook.study.result_schema import statistics
 from judgebook.study.results import Results, collect, where
 
 KEY = ["method", "label"]
-#: criterion -> what its value is
-VALUES = {
-    "agreement": "alpha",
-    "importance": "largest |r| with an interval that excludes 0",
-    "sensitivity": "pairs of systems that are decided",
-    "distinctness": "share of half-samples that select it",
-    "cost": "estimated cost of one label",
-}
 
 
 def analyse_importance(study_targets: Targets, confidence: float) -> Results:
@@ -98,12 +90,11 @@ def analyse_coverage(
     evidence = Results(earlier_rows | searched)
     candidates = study_targets.values.loc[~study_targets.values["label"].isin(exclude), KEY].drop_duplicates()
     selected = select(criteria(evidence, candidates), thresholds)
-    met = _met(selected, limits(thresholds))
-    return _of_group(_once(collect(searched, met)), study_targets), selected
+    return _of_group(searched, study_targets), selected
 
 
 def criteria(results: Results, labels: pd.DataFrame) -> pd.DataFrame:
-    """The value of each criterion for each label: columns method, label and those of `VALUES`, missing where unknown.
+    """The value of each criterion for each label: columns method, label and those below, missing where unknown.
 
     Parameters
     ----------
@@ -168,17 +159,6 @@ def limits(thresholds: LabelSelection) -> dict[str, float]:
         "cost": thresholds.max_cost,
     }
     return {name: float(limit) for name, limit in stated.items() if limit is not None}
-
-
-def _met(selected: pd.DataFrame, applied: dict[str, float]) -> Iterator[Row]:
-    """Rows of criterion_met, per label and criterion, and `all`. applied : `limits`."""
-    for row in selected.to_dict("records"):
-        base = {"statistic": "criterion_met", "method": row["method"], "label": row["label"], "level": "dialogue"}
-        for name, limit in applied.items():
-            note = None if pd.notna(row[name]) else f"not known: {VALUES[name]}"
-            met = {"criterion": name, "threshold": limit, "estimate": float(row[f"{name}_met"]), "note": note}
-            yield base | met
-        yield base | {"criterion": "all", "estimate": float(row["kept"])}
 
 
 def _once(results: Results) -> Results:

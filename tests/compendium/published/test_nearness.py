@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from compendium.published import calibrated
+from compendium.published import comparison
 
 
 def cells(rows):
@@ -15,7 +15,7 @@ def cells(rows):
 def test_nearness_by_hand():
     # 10 and 20 lie inside their own intervals, 40 does not; 20 also lies inside the interval around 40
     rows = [(10, 11, 9, 12), (20, 24, 15.4, 30), (40, 33, 20.4, 37)]
-    found = calibrated.table(cells(rows)).iloc[0]
+    found = comparison.nearness_table(cells(rows)).iloc[0]
     assert (found["Table"], found["Column"], found["Cells"]) == ("Table 1", "Rate (%)", 3)
     assert found["Mean distance"] == pytest.approx((1 + 4 + 7) / 3)
     assert found["Inside (%)"] == pytest.approx(100 * 2 / 3)
@@ -23,8 +23,8 @@ def test_nearness_by_hand():
 
 
 def test_an_interval_holds_what_rounds_into_it_and_missing_ones_do_not_count():
-    found = calibrated.table(cells([(10, 12, 10.5, 13), (10, 12, 10.6, 13), (10, 12, np.nan, np.nan)])).iloc[0]
+    found = comparison.nearness_table(cells([(10, 12, 10.5, 13), (10, 12, 10.6, 13), (10, 12, np.nan, np.nan)])).iloc[0]
     assert (found["Cells"], found["Inside (%)"]) == (3, 50)
-    alone = calibrated.table(cells([(10, 12, 9, 13), (10, np.nan, np.nan, np.nan)])).iloc[0]
+    alone = comparison.nearness_table(cells([(10, 12, 9, 13), (10, np.nan, np.nan, np.nan)])).iloc[0]
     assert (alone["Cells"], alone["Inside (%)"]) == (1, 100)
     assert alone["Others inside (%)"] is None
