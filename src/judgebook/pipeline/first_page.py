@@ -32,7 +32,6 @@ from judgebook.report import html as report
 from judgebook.report.blocks import Block
 from judgebook.report.html import Before, Compared
 from judgebook.study import results
-from judgebook.study.sections.data import Figures
 from judgebook.study.stored import open_study
 from judgebook.summary import findings, pairs
 from judgebook.summary.evidence import PERFORMANCE, Evidence, read
@@ -89,7 +88,7 @@ def draw(job: IndexJob, first: FirstPage) -> None:
     """Write the index; where the whole is there, beside it the summary on one page, and the answers as data."""
     shown = {row.name: shown_on(row.executed) for row in job.rows if row.executed}
     cards = [_card(row, shown[row.name]) for row in job.rows if row.executed]
-    answered = [_answered(job, answer, shown, first.evidence.study.figures) for answer in first.answers]
+    answered = [_answered(job, answer, shown) for answer in first.answers]
     without = [row for row in job.rows if not row.executed and row.state != COMPUTED]
     lacking = [report.Absent(r.name, r.title, r.state, r.reason) for r in without]
     page = report.index_page(
@@ -163,15 +162,14 @@ def _why_absent(job: IndexJob, row: Row) -> str:
     return Markup(NOT_RUN.format(name=row.name[:2], study=job.study, command=project.command()))
 
 
-def _answered(job: IndexJob, answer: PageAnswer, shown: Shown, like: Figures) -> Any:
+def _answered(job: IndexJob, answer: PageAnswer, shown: Shown) -> Any:
     """An answer with its figure, and the place of its evidence."""
     place = _place(shown, answer.notebook, EVIDENCE.get(answer.key, ()))
     figure: dict[str, Any] = {"older": _older(job, findings.USED.get(answer.key, (answer.notebook,)))}
     if answer.plot:
         figure |= {"alt": answer.plot.alt, "caption": answer.plot.caption}
         plot, simulated = answer.plot, job.shared.simulated
-        svg = saving.drawing(plot.fig, "svg", name=answer.key, alt=plot.alt, simulated=simulated, like=like)
-        figure["svg"] = svg.decode()
+        figure["svg"] = saving.drawing(plot.fig, "svg", name=answer.key, alt=plot.alt, simulated=simulated).decode()
     return report.Answered(answer.key, answer.question, answer.text, evidence=place, **figure)
 
 

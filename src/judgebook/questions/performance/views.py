@@ -14,7 +14,7 @@ from judgebook.annotations.features import undirected
 from judgebook.annotations.population import Population
 from judgebook.display import cells
 from judgebook.display.cells import intervals
-from judgebook.display.many import MANY
+from judgebook.display.grid_plots import MANY
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases, percent
 from judgebook.display.views import Prose, Table

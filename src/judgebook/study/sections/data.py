@@ -238,18 +238,6 @@ class Figures(Section):
         examples=[["svg", "pdf", "png"]],
     )
     dpi: int = Field(150, ge=50, le=600, description="resolution of the PNG in notebooks and the gallery")
-    width: float = Field(
-        7.0, ge=3.4, le=14, description="inches of a figure as wide as a page; narrower ones change in proportion"
-    )
-    font_size: float = Field(8.0, ge=6, le=16, description="points of the names on axes; other text in proportion")
-    palette: Literal["okabe_ito", "tol_bright", "tol_muted"] = Field(
-        "okabe_ito",
-        description="colours of systems, distinguishable with common kinds of colour vision: those of Okabe and Ito "
-        "(2008), or the bright or muted ones of Tol (2021)",
-    )
-    greyscale: bool = Field(
-        False, description="greys for all colours: markers tell systems and groups apart, hatching what is bad"
-    )
 
 
 class TrainingItem(Section):
