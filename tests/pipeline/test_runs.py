@@ -96,7 +96,7 @@ def test_only_what_depends_on_a_change_runs_again(project):
 
 
 KEPT = """\
-from judgebook.execution.kept import kept
+from judgebook.execution import kept
 from judgebook.questions.made import analysis, words
 from judgebook.study import store
 value = kept(store.kept(run.key, run.notebook), analysis.analyse, len(run.read("annotations")))
