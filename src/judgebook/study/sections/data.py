@@ -163,28 +163,16 @@ class Group(Section):
 
 
 class Filter(Section):
-    """A rule that leaves out ratings or annotators because they differ from the others."""
+    """A rule that leaves out ratings because they are far from the others of their item."""
 
-    rule: Literal["deviation", "kappa"] = Field(
-        description="deviation: ratings far from the others of their item; kappa: label by label, annotators who agree "
-        "little with the others"
-    )
+    rule: Literal["deviation"] = Field(description="deviation: by the distance from the others")
     labels: list[str] = Field([], description="labels it applies to; empty: all")
     center: Literal["median", "mean"] = Field(
         "median",
-        description="deviation: distances are from the median, in units of their median times 1.4826 (Leys et al. "
-        "2013), or from the mean, in units of their mean",
+        description="distances are from the median, in units of their median times 1.4826 (Leys et al. 2013), or from "
+        "the mean, in units of their mean",
     )
-    most: float = Field(
-        1.0, gt=0, le=100, description="deviation: largest distance, in these units, at which a rating stays"
-    )
-    least: float = Field(0.2, ge=-1, le=1, description="kappa: mean Cohen's kappa with the others that suffices")
-    weights: Literal["none", "linear", "quadratic"] = Field(
-        "none", description="kappa: weights by the distance of two answers (Cohen 1968)"
-    )
-    shared: int = Field(
-        10, ge=2, le=limits.COUNT, description="kappa: items that two annotators must have in common to be compared"
-    )
+    most: float = Field(1.0, gt=0, le=100, description="largest distance, in these units, at which a rating stays")
 
 
 #: what one judgement may be said to depend on, from the smallest
