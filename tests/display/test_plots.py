@@ -241,18 +241,6 @@ def test_forest_orders_labels_as_the_registry_does_and_writes_values_beside(abc)
     assert [line.get_linestyle() for line in bars] == ["--", "-"]
 
 
-def test_lines_draw_the_interval_as_a_band_and_name_each_line(abc):
-    rows = pd.DataFrame(
-        {"n": [20, 10], "group": "a", "estimate": [0.8, 0.5], "ci_low": [0.7, 0.4], "ci_high": [0.9, 0.6]}
-    )
-    _, ax = style.subplots()
-    plotting.lines(rows, ax, abc, x="n", hue="group")
-    assert list(ax.lines[0].get_xdata()) == [10, 20]
-    low, high = ax.collections[0].get_datalim(ax.transData).intervaly
-    assert (low, high) == pytest.approx((0.4, 0.9))
-    assert texts(ax) == ["Group A"]
-
-
 def test_heatmap_writes_and_hatches_cells_and_stacked_parts_follow_each_other():
     _, (ax, other) = style.subplots(1, 2)
     plotting.heatmap(pd.DataFrame([[0.5, np.nan, -0.001]], index=["a"], columns=list("bcd")), ax, decimals=2)
