@@ -65,7 +65,7 @@ class Outcome:
 @dataclass(frozen=True)
 class NotebookJob:
     """parameters : names and values, checked before. allowed : modules covered by the hash of the notebook.
-    code : modules whose values may be kept (`execution.kept`), with the digest of all code behind each."""
+    code : modules whose values may be kept (`execution`), with the digest of all code behind each."""
 
     name: str
     source: Path
