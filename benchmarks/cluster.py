@@ -39,7 +39,7 @@ def run(study: str, out: Path, *arguments: str) -> float:
 
 def contents(out: Path) -> dict[str, bytes]:
     files = (p for part in ("data/processed", "figures", "tables") for p in (out / part).rglob("*"))
-    files = (p for p in files if p.name not in NOT_COMPARED and p.parent.name != ".unchanged")
+    files = (p for p in files if p.name not in NOT_COMPARED)
     return {str(p.relative_to(out)): p.read_bytes() for p in files if p.is_file()}
 
 

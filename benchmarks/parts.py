@@ -56,7 +56,7 @@ PARTS = {
     "figures": r"/(matplotlib|seaborn|fontTools)/|/figures\.py|/display/(plots|style|marks|narrow|options|grid)",
     "tables and texts": r"/tables\.py|/text\.py|/findings\.py|judgebook/display/",
     "reading the data": r"judgebook/(sources|simulation)/",
-    "pages": r"judgebook/(report|summary|extras)/|pipeline/(rendering|first_page|beside|composed|pages)",
+    "pages": r"judgebook/(report|summary|extras)/|pipeline/(page_jobs|first_page|composed|pages)",
     "running notebooks": r"judgebook/pipeline/|/(papermill|nbclient|ipykernel|jupyter_client|IPython)/",
     "statistics": r"judgebook/(statistics|questions|published|annotations|execution|study)/|/helpers/",
 }

@@ -14,12 +14,6 @@ def _read_names_as_utf8() -> None:
 def main() -> int:
     """Carry out the command line of this process; returns the exit code."""
     _read_names_as_utf8()
-    from judgebook import unchanged
-
-    if unchanged.repeated():
-        return 0
-    if not sys.argv[1:] or sys.argv[1].startswith("-"):  # a run; no other command leaves a list
-        unchanged.watch()
     from judgebook import project
 
     project.called(sys.argv[0])

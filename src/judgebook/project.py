@@ -8,7 +8,6 @@ it work in any folder, whose `params/` has their own YAMLs.
 from __future__ import annotations
 
 import os
-import sys
 import tomllib
 from functools import cache
 from importlib.metadata import entry_points
@@ -39,8 +38,6 @@ def packages() -> dict[str, Path]:
     specs = {name: find_spec(name) for name in sorted(names)}
     found = {name: spec.submodule_search_locations for name, spec in specs.items() if spec is not None}
     out = {"judgebook": PACKAGE} | {name: Path(folders[0]) for name, folders in found.items() if folders}
-    for path in out.values():
-        sys.audit("judgebook.package", str(path))
     return out
 
 

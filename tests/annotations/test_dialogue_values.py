@@ -125,13 +125,6 @@ def test_who_judged_and_who_talked_by_hand():
         }
     )
     assert values.count_annotators(rows) == {("behavior", "ignore"): 2, ("comparative", "quality"): 1}
-    talks = pd.DataFrame({"corpus": "main", "dialogue": ["d1", "d1", "d2"], "interactor": ["P", "P", None]})
-    assert values.interactors(talks)["d1"] == "P"
-    assert pd.isna(values.interactors(talks)["d2"])
-    with pytest.raises(ValueError, match="corpus: expected one, found main, other"):
-        values.interactors(pd.concat([talks, talks.assign(corpus="other")]))
-    judged = pd.DataFrame({"dialogue": ["d1", "d1", "d2", "d3"], "annotator": ["P", "Q", "P", "P"]})
-    assert own_values(judged, values.interactors(talks)).index.tolist() == [0]
 
 
 def test_a_design_is_cut_by_rows():

@@ -4,13 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import median_abs_deviation
-from sklearn.metrics import cohen_kappa_score
 
 from judgebook.annotations import exclusions
 from judgebook.sources.build import build
 from judgebook.study import params
 from judgebook.study.labels import Label
-from judgebook.study.schema import DataError
 from judgebook.study.sections.data import Filter
 
 LABEL = Label("l", "turn_rating", "L", (1, 5))
@@ -63,48 +61,17 @@ def test_items_labels_and_groups_are_apart():
     assert exclusions.deviating(both, Filter(rule="deviation")).sum() == 1
 
 
-@pytest.mark.parametrize("weights", ["none", "linear", "quadratic"])
-def test_mean_kappas_are_those_of_another_library(weights):
-    rng = np.random.default_rng(1)
-    truth = rng.integers(1, 6, 80)
-    values = np.stack([np.clip(truth + rng.integers(-1, 2, 80), 1, 5) for _ in range(3)] + [rng.integers(1, 6, 80)], 1)
-    values = values.astype(float)
-    values[:30, 0] = np.nan
-    found = exclusions.mean_kappas(frame(values), Filter(rule="kappa", weights=weights))
-    for a in range(4):
-        pairs = [values[~np.isnan(values[:, [a, b]]).any(axis=1)][:, [a, b]].astype(int) for b in range(4) if b != a]
-        given = None if weights == "none" else weights
-        kappas = [cohen_kappa_score(*pair.T, labels=range(1, 6), weights=given) for pair in pairs]
-        assert found[f"A{a}"] == pytest.approx(np.mean(kappas))
-
-
-def test_who_agrees_with_nobody_is_out_and_who_shares_too_little_stays():
-    rng = np.random.default_rng(2)
-    truth = rng.integers(1, 4, 60)
-    values = np.stack([truth, truth, rng.integers(1, 4, 60), rng.integers(1, 4, 60)], 1).astype(float)
-    values[9:, 3] = np.nan  # nine items in common
-    rows = frame(values)
-    out = exclusions.left_out(rows, [LABEL], [Filter(rule="kappa")])
-    assert set(rows.loc[out.notna(), "annotator"]) == {"A2"}
-    assert set(out.dropna()) == {"annotator's mean kappa with the others below 0.2 (`filters`)"}
-
-
 def test_rules_follow_each_other_and_leave_models_and_comparisons_alone():
     rows = frame(np.array([[3, 3, 3, 5.0]] * 12))
     model = rows[rows["annotator"] == "A3"].assign(annotator_kind="llm", annotator="M")
     pair = rows.assign(method="comparative")
     both = pd.concat([rows, model, pair], ignore_index=True)
-    out = exclusions.left_out(both, [LABEL], [Filter(rule="deviation"), Filter(rule="kappa")])
-    assert out.notna().sum() == 12  # after the first rule nothing varies, so that no kappa is defined
+    out = exclusions.left_out(both, [LABEL], [Filter(rule="deviation"), Filter(rule="deviation")])
+    assert out.notna().sum() == 12  # after the first rule nothing varies
     other = exclusions.left_out(both, [LABEL], [Filter(rule="deviation", labels=["m"])])
     assert other.isna().all()
     nominal = Label("l", "turn_rating", "L", (0, 2), level="nominal", direction=0, categories=("a", "b", "c"))
     assert exclusions.left_out(rows, [nominal], [Filter(rule="deviation")]).isna().all()
-
-
-def test_kappa_needs_people():
-    with pytest.raises(DataError, match="annotators who are known"):
-        exclusions.left_out(frame(np.ones((3, 2)), annotator_known=False), [LABEL], [Filter(rule="kappa")])
 
 
 YAML = """

@@ -39,8 +39,6 @@ def test_cells_and_texts_join_and_keep_their_numbers():
          {"x low": [0.1, np.nan], "x high": [0.25, np.nan]}),
         (cells.percents(pd.Series([0.123456, np.nan]), 1), ["12.3%", None], {"x (%)": [12.3456, np.nan]}),
         (cells.p_values(pd.Series([0.0004, 0.0312, NAN])), ["< 0.001", "0.031", "–"], {"x": [0.0004, 0.0312, NAN]}),
-        (pd.Series([cells.of_share(0.25, 0.2, 0.31)]), ["25% [20%, 31%]"],
-         {"x (%)": [25.0], "x (%) ci_low": [20.0], "x (%) ci_high": [31.0]}),
         (cells.numbers(pd.Series([1234.5, np.nan]), 0), ["1,234", None], {"x": [1234.5, np.nan]}),
     ],
 )  # fmt: skip

@@ -18,15 +18,14 @@ from PIL import Image
 
 from judgebook.display import marks, saving, style
 from judgebook.display import plots as plotting
-from judgebook.display.names import BAD, GOOD, NEUTRAL, OPEN, PALETTES, SYSTEM_PALETTES, DisplayNames, display_names
+from judgebook.display.names import BAD, GOOD, NEUTRAL, OPEN, PALETTES, DisplayNames, display_names
 from judgebook.report import blocks
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.sections.data import Figures
 
 
-def make_run(folder, simulated=False, formats=("png",), **wanted):
-    figures = Figures(formats=list(formats), dpi=100, **wanted)
-    study = SimpleNamespace(figures=figures)
+def make_run(folder, simulated=False, formats=("png",)):
+    study = SimpleNamespace(figures=Figures(formats=list(formats), dpi=100))
     about = {"notebook": "03_iaa", "run_id": "x", "headline": "alpha"}
     return SimpleNamespace(study=study, simulated=simulated, figures=folder, **about)
 
@@ -242,18 +241,6 @@ def test_forest_orders_labels_as_the_registry_does_and_writes_values_beside(abc)
     assert [line.get_linestyle() for line in bars] == ["--", "-"]
 
 
-def test_lines_draw_the_interval_as_a_band_and_name_each_line(abc):
-    rows = pd.DataFrame(
-        {"n": [20, 10], "group": "a", "estimate": [0.8, 0.5], "ci_low": [0.7, 0.4], "ci_high": [0.9, 0.6]}
-    )
-    _, ax = style.subplots()
-    plotting.lines(rows, ax, abc, x="n", hue="group")
-    assert list(ax.lines[0].get_xdata()) == [10, 20]
-    low, high = ax.collections[0].get_datalim(ax.transData).intervaly
-    assert (low, high) == pytest.approx((0.4, 0.9))
-    assert texts(ax) == ["Group A"]
-
-
 def test_heatmap_writes_and_hatches_cells_and_stacked_parts_follow_each_other():
     _, (ax, other) = style.subplots(1, 2)
     plotting.heatmap(pd.DataFrame([[0.5, np.nan, -0.001]], index=["a"], columns=list("bcd")), ax, decimals=2)
@@ -329,10 +316,10 @@ def distances(colors, deficiency="none"):
 
 
 @pytest.mark.parametrize("deficiency", DEFICIENCIES)
-@pytest.mark.parametrize("kind", [*PALETTES, *SYSTEM_PALETTES])
+@pytest.mark.parametrize("kind", [*PALETTES])
 def test_the_first_colours_of_a_kind_differ_for_every_kind_of_colour_vision(kind, deficiency):
     """A difference of 10 in L*a*b* is plain to see; about 2 is just noticeable."""
-    distance = distances((PALETTES | SYSTEM_PALETTES)[kind][:5], deficiency)
+    distance = distances(PALETTES[kind][:5], deficiency)
     assert distance[np.triu_indices(5, 1)].min() > 10
     assert distances((GOOD, BAD, OPEN), deficiency)[np.triu_indices(3, 1)].min() > 10
 

@@ -2,7 +2,7 @@
 
 from PIL import Image
 
-from judgebook.pipeline import beside
+from judgebook.pipeline import first_page
 from judgebook.pipeline.first_page import few_of_a_kind
 from judgebook.pipeline.page_jobs import IndexJob, Shared
 from judgebook.report.html import Answered, Before, Cite
@@ -28,7 +28,7 @@ def test_the_summary_and_its_picture_count_them_in_a_line(tmp_path):
     job = IndexJob(Shared("S", False, ()), "s", "", asked, {}, (), (), cite, tmp_path / "index.html")
     answer = PageAnswer("order", Order.FIRST, "**A leads.**")
     before, preface = Before((), "", unconfirmed=few_of_a_kind(asked)), Preface("", "", "**For whom.** All.")
-    beside.summarise(job, [answer], [Answered("order", "Best?", "**A leads.**")], before, preface)
+    first_page.summarise(job, [answer], [Answered("order", "Best?", "**A leads.**")], before, preface)
     assert line.partition(":")[2] in (tmp_path / "summary.html").read_text(encoding="utf-8")
     with Image.open(tmp_path / "summary.png") as picture:
         assert line in picture.info["Description"]

@@ -2,7 +2,7 @@
 
 import os
 
-from judgebook.pipeline import rendering
+from judgebook.pipeline import page_jobs
 
 
 def test_pictures_are_on_disk_once_and_tables_are_copied(tmp_path, monkeypatch):
@@ -11,7 +11,7 @@ def test_pictures_are_on_disk_once_and_tables_are_copied(tmp_path, monkeypatch):
         path.write_text("x")
     for _ in range(2):  # a page that is rendered again
         for path in (figure, table):
-            rendering._put(path, folder / path.name)
+            page_jobs._put(path, folder / path.name)
     assert (folder / figure.name).samefile(figure)
     assert not (folder / table.name).samefile(table)
     assert (folder / table.name).read_text() == "x"
@@ -21,6 +21,6 @@ def test_pictures_are_on_disk_once_and_tables_are_copied(tmp_path, monkeypatch):
         raise OSError("no links here")
 
     monkeypatch.setattr(os, "link", refused)
-    rendering._put(figure, folder / "again.svg")
+    page_jobs._put(figure, folder / "again.svg")
     assert not (folder / "again.svg").samefile(figure)
     assert (folder / "again.svg").read_text() == "x"

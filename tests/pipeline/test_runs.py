@@ -2,7 +2,6 @@
 
 import json
 import os
-import sysconfig
 
 import pandas as pd
 import pytest
@@ -12,9 +11,6 @@ from fixtures.project_copy import ROOT, Project, result
 from judgebook import read_answers
 
 SECONDS = 60
-#: what is imported where a run looks at what there is to do
-SLOW = {"judgebook.pipeline.cli", "judgebook.study.params", "pydantic"}
-
 
 DAG = """\
 01_counts: {}
@@ -74,51 +70,12 @@ def test_executed_notebooks_hold_no_traces_of_the_run(base):
     assert os.fspath(base.folder) not in json.dumps(nb)
 
 
-@pytest.fixture(scope="module")
-def unchanged(base, tmp_path_factory):
-    """A copy that had nothing to do, at first and until that was remembered: a file that has just changed may change
-    again unseen, and is not relied on for a while."""
-    project = base.copy(tmp_path_factory.mktemp("unchanged") / "copy")
-    project.slow = again(project)
-    project.quick = next(done for done in (again(project) for _ in range(20)) if not imported(done) & SLOW)
-    return project
-
-
-def again(project):
+def test_a_run_with_nothing_to_do_imports_no_numbers(project):
     done = project.run("--study", "tiny", python=["-X", "importtime"])
     assert done.returncode == 0, done.stderr
-    return done
-
-
-def imported(done):
-    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-
-
-def test_nothing_is_imported_and_the_same_is_printed(unchanged):
-    """Nothing but the standard library, where a run has nothing to do and that is remembered."""
-    done = unchanged.quick
-    own = {name for name in imported(done) if name.partition(".")[0] in ("judgebook", "helpers")}
-    assert own == {"judgebook", "judgebook.__main__", "judgebook.unchanged"}
-    assert not {name.partition(".")[0] for name in imported(done)} & {"numpy", "pandas", "pydantic", "yaml"}
-    assert done.stdout == unchanged.slow.stdout
     assert "up to date" in done.stdout
-    # and where nothing is remembered yet, no numbers
-    assert not imported(unchanged.slow) & {"pandas", "numpy", "papermill", "nbconvert", "nbformat"}
-
-
-def test_what_a_run_depends_on_is_on_the_list(unchanged):
-    """Files, and folders in which new files would be seen or data may appear."""
-    (path, *_) = unchanged.out("data", "processed", ".unchanged").glob("*.json")
-    states = json.loads(path.read_text())["states"]
-    read = ("params/tiny.yaml", "params/tiny.csv", "params/defaults.yaml", "notebooks/01_counts.ipynb")
-    code = ("questions/own/question.py", "study/results.py", "study/schema.yaml", "pipeline/run.py", "display/style.py")
-    home = ("annotations.parquet", "manifest.json", "params.yaml", "profile.json", "results/01_counts.parquet")
-    made = ("data/processed/tiny/notebooks/01_counts.ipynb", "reports/tiny/index.html", "reports/tiny/01_counts.html")
-    folders = ("notebooks", "params", "src/judgebook/extras", "src/judgebook/questions", "data")
-    paths = [*read, *(f"src/judgebook/{p}" for p in code), *(f"data/processed/tiny/{p}" for p in home), *made, *folders]
-    paths.append(sysconfig.get_path("purelib"))
-    assert [path for path in paths if not states[str(unchanged.folder / path)]] == []
-    assert states[str(unchanged.folder / "data" / "embedded" / "tiny" / "source.json")] is None
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert not imported & {"pandas", "numpy", "papermill", "nbconvert", "nbformat"}
 
 
 @pytest.mark.verify
@@ -139,7 +96,7 @@ def test_only_what_depends_on_a_change_runs_again(project):
 
 
 KEPT = """\
-from judgebook.execution.kept import kept
+from judgebook.execution import kept
 from judgebook.questions.made import analysis, words
 from judgebook.study import store
 value = kept(store.kept(run.key, run.notebook), analysis.analyse, len(run.read("annotations")))

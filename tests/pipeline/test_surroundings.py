@@ -63,7 +63,7 @@ def made(project, folder, environment):
     done = subprocess.run(command, cwd=project.folder, env=env, capture_output=True, timeout=1800)
     assert done.returncode == 0, (done.stdout + done.stderr).decode(errors="replace")
     assert b"Traceback" not in done.stderr
-    files = [p for p in folder.rglob("*") if p.is_file() and p.name not in DATED and p.parent.name != ".unchanged"]
+    files = [p for p in folder.rglob("*") if p.is_file() and p.name not in DATED]
     files = [p for p in files if not p.parent.name.startswith(".matplotlib-")]  # fonts of the machine
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in files}
 

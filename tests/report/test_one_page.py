@@ -8,7 +8,7 @@ import pytest
 from fixtures.browser import browse
 from fixtures.html_pages import Elements
 
-from judgebook.pipeline.beside import _verdict
+from judgebook.pipeline.first_page import _verdict
 from judgebook.report.html import Page
 from judgebook.report.one_page import OnePage, page
 from judgebook.summary.picture import picture

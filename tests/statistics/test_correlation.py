@@ -66,35 +66,6 @@ def test_several_metrics_at_once_are_each_alone():
         assert found == pytest.approx(alone, nan_ok=True)
 
 
-def test_interval_of_tau_is_that_of_the_jackknife_of_clusters_of_unequal_size():
-    """As for influence: up to the order that the projection leaves out."""
-    rng = np.random.default_rng(2)
-    clusters = np.repeat(np.arange(90), rng.integers(1, 5, 90))
-    x = rng.normal(size=90)[clusters] + rng.normal(size=len(clusters))
-    y = np.rint(1.5 * x + rng.normal(size=90)[clusters])
-    x = np.rint(2 * x)
-    tau, low, high, reason = correlation.kendall(x, y, clusters)
-    assert (tau, reason) == (stats.kendalltau(x, y).statistic, "")
-    without = [stats.kendalltau(x[clusters != c], y[clusters != c]).statistic for c in range(90)]
-    expected = correlation.fisher_interval(tau, np.sqrt(89 * np.var(without)), 89)
-    assert (low, high) == pytest.approx(expected, abs=0.004)
-
-
-@pytest.mark.parametrize(
-    ("x", "reason"), [([1, 2, 3, 4], "the association is perfect"), ([1, 1, 1, 1], "one of the two sides is constant")]
-)
-def test_tau_without_interval_says_why(x, reason):
-    tau, low, high, why = correlation.kendall(np.array(x, dtype=float), np.arange(4.0))
-    assert why == reason
-    assert np.isnan(low)
-    assert np.isnan(high)
-    assert tau == pytest.approx(1 if reason == "the association is perfect" else np.nan, nan_ok=True)
-    assert (
-        correlation.kendall(np.arange(4.0), np.array([1.0, 3, 2, 4]), np.array([0, 0, 1, 1]))[3]
-        == "fewer than three clusters"
-    )
-
-
 @pytest.mark.parametrize("coefficient", ["pearson", "spearman"])
 def test_influence_is_what_an_item_contributes(coefficient):
     """Its sum of squares is the jackknife's variance, up to the order that the projection leaves out."""
@@ -138,30 +109,6 @@ def test_sums_of_moments_give_pearsons_r():
     expected = [[stats.pearsonr(a, v).statistic, stats.pearsonr(b, v[5:]).statistic] for a, b, v in parts]
     assert found == pytest.approx(np.array(expected), abs=1e-12)
     assert np.isnan(correlation.pearson_of_sums(correlation.moments(np.ones((9, 1)), y[:9]).sum(axis=0)[None])).all()
-
-
-@pytest.mark.parametrize("share", [0, 0.6])
-def test_concordance_in_blocks_is_that_of_all_pairs(share):
-    rng = np.random.default_rng(1)
-    x, y = (np.where(rng.random(300) < share, 0, rng.integers(0, 200, 300)) for _ in range(2))
-    expected = (np.sign(x[:, None] - x) * np.sign(y[:, None] - y)).sum(axis=1)
-    codes = (np.unique(side, return_inverse=True)[1] for side in (x, y))
-    assert (correlation._concordance(*codes) == expected).all()
-
-
-def test_interval_of_tau_covers_with_clusters():
-    rng, n, truth = np.random.default_rng(3), 300, 2 / np.pi * np.arcsin(0.5)  # tau of a normal pair with r = .5
-    covered, naive = [], []
-    for _ in range(n):
-        shared = rng.normal(size=(60, 2)) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T
-        own = rng.normal(size=(60, 4, 2)) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T
-        x, y = (0.8 * shared[:, None] + 0.6 * own).reshape(-1, 2).T
-        _, low, high, _ = correlation.kendall(x, y, np.repeat(np.arange(60), 4))
-        covered.append(low < truth < high)
-        _, low, high, _ = correlation.kendall(x, y)
-        naive.append(low < truth < high)
-    assert np.mean(covered) == pytest.approx(0.95, abs=monte_carlo(0.95, n) + 0.01)
-    assert np.mean(naive) < 0.9
 
 
 def test_interval_from_influences_covers_with_clusters():

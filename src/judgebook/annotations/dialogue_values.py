@@ -83,12 +83,6 @@ def count_annotators(annotations: Annotations) -> dict[tuple[str, str], int]:
     return annotations[known].groupby(["method", "label"])["annotator"].nunique().to_dict()
 
 
-def interactors(dialogues: Dialogues) -> pd.Series:
-    """Who talked in each dialogue: indexed by dialogue, missing where unknown. `dialogues` contains one corpus."""
-    _one(dialogues, "corpus")
-    return dialogues.drop_duplicates("dialogue").set_index("dialogue")["interactor"]
-
-
 def all_own(annotations: Annotations, dialogues: Dialogues) -> bool:
     """Whether everybody judged only dialogues of their own, so that nobody else can judge what they did."""
     if annotations.empty or "interactor" not in dialogues or not annotations["annotator_known"].all():

@@ -13,7 +13,7 @@ from judgebook.study.results import ResultRows
 #: names of the numbers of an interval, in columns of files
 LOW, HIGH = "ci_low", "ci_high"
 #: what headings call them
-ENDS = {LOW: "low", HIGH: "high", f"(%) {LOW}": "low (%)", f"(%) {HIGH}": "high (%)"}
+ENDS = {LOW: "low", HIGH: "high"}
 
 
 class Cell:
@@ -57,14 +57,6 @@ def of_interval(estimate: float, low: float, high: float, decimals: int = 2) -> 
     """`0.46 [0.40, 0.51]`."""
     ends = {"": estimate, LOW: low, HIGH: high}
     return Cell(interval(estimate, low, high, decimals), ends, _texts(ends, decimals))
-
-
-def of_share(share: float, low: float, high: float, decimals: int = 0) -> Cell:
-    """`46% [40%, 51%]`, in files as numbers of per cent."""
-    ends = "" if np.isnan(low) else f" [{percent(low, decimals)}, {percent(high, decimals)}]"
-    shares = {"(%)": share, f"(%) {LOW}": low, f"(%) {HIGH}": high}
-    hundredths = {name: 100 * v for name, v in shares.items()}
-    return Cell(percent(share, decimals) + ends, hundredths, _texts(hundredths, decimals))
 
 
 def marked(cell: Cell, mark: str) -> Cell:

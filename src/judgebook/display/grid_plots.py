@@ -1,13 +1,13 @@
-"""Small multiples of notebooks 01 and 07: panels of blocks of coloured rows, in a grid that stays readable.
+"""Small multiples: panels of blocks of coloured rows (notebooks 01 and 07) or of lines, in a grid that stays readable.
 
 A frame says where each estimate goes: `panel`, `block` and `hue` hold display names, in the order of first appearance.
 With few systems a panel is a group of evaluators, a block a label, a hue a system; with many a panel is a label and a
-block a system (`performance.arrangement.arrange`).
+block a system (`performance.arrangement.arrange`). What a caption says of those left out: `captions.chosen`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from textwrap import fill
 from types import MappingProxyType
 
@@ -20,14 +20,21 @@ from matplotlib.figure import Figure
 from judgebook.display import style
 from judgebook.display.names import MARKERS, NEUTRAL, DisplayNames
 from judgebook.display.plots import HOLLOW
-from judgebook.display.style import PAGE, handle, legend_columns, legend_of, subplots, tips
+from judgebook.display.style import INK, PAGE, handle, legend_columns, legend_of, subplots, tips
 from judgebook.display.text import told
 
 #: height of one row and of the gap between blocks, in inches
 ROW, GAP = 0.105, 0.055
 #: columns along x: the estimate, and ends of intervals
 ENDS = ("estimate", "ci_low", "ci_high", "light_low", "light_high")
+#: with more systems than this, each has a row of its own and labels are panels or columns, instead of the reverse
+MANY = 6
+#: with more of a kind (systems, labels) than the first, as many as the second are drawn: those that say most
+MOST, DRAWN = 24, 20
+#: the tallest figure of `pages`, and what of it is legend, title and axis, in inches
+TALLEST, AROUND = 9.45, 1.3
 REFERENCE = "#8A8A8A"
+DASHED = (0, (2, 1.5))
 Paint = Callable[[Axes, pd.DataFrame, str, str], None]
 
 
@@ -254,20 +261,6 @@ def intervals(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
         ax.hlines(y, rows["light_low"], rows["light_high"], color=color, linewidth=0.8, alpha=0.6)
 
 
-def shares(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
-    """Shares won as bars, shares tied as lighter ones beside; below them the share won as a point with its intervals.
-
-    rows : y, estimate (won), tie, ci_low, ci_high, and light_low, light_high where there is a second interval.
-    """
-    y, won = rows["y"].to_numpy(), rows["estimate"].to_numpy(float)
-    ax.barh(y - 0.2 * ROW, won, 0.45 * ROW, color=color, alpha=0.75)
-    ax.barh(y - 0.2 * ROW, rows["tie"], 0.45 * ROW, left=won, color=color, alpha=0.25)
-    ax.hlines(y + 0.22 * ROW, rows["ci_low"], rows["ci_high"], color=color, linewidth=1.3)
-    ax.plot(won, y + 0.22 * ROW, marker, color=color, markersize=2.6, linestyle="")
-    if "light_low" in rows:
-        ax.hlines(y + 0.38 * ROW, rows["light_low"], rows["light_high"], color=color, linewidth=0.7, alpha=0.7)
-
-
 def interval_keys(thick: str, thin: str | None, rows: pd.DataFrame) -> list[mpl.lines.Line2D]:
     """Entries of a legend that say what the intervals of `intervals` are, and what a hollow marker is."""
     keys = [handle(thick, "#555555", "", linewidth=1.7)]
@@ -278,7 +271,76 @@ def interval_keys(thick: str, thin: str | None, rows: pd.DataFrame) -> list[mpl.
     return keys
 
 
-def share_keys(thick: str, thin: str) -> list[mpl.lines.Line2D]:
-    """The same for `shares`."""
-    bars = [mpl.patches.Patch(color="#555555", alpha=a, label=t) for a, t in ((0.75, "won"), (0.25, "tied"))]
-    return [*bars, handle(thick, "#555555", "o", linewidth=1.3), handle(thin, "#555555", "", linewidth=0.7)]
+def pages(rows: pd.DataFrame, columns: int = 4, around: float = AROUND) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The rows of each figure that `grid_figure` can draw without being taller than `TALLEST`, and the end of its name.
+
+    around : what of its height is legend, title and axis, in inches. Panels are kept together where that is possible;
+    where one is too tall, its blocks are divided, in all panels alike.
+    """
+    names = [list(dict.fromkeys(part["block"])) for _, part in rows.groupby("panel", sort=False)]
+    columns = columns if all(n == names[0] for n in names) else 2
+    hues = rows.groupby("block", sort=False)["hue"].nunique()
+    parts: list[list[str]] = [[]]
+    height = 0.0
+    for block, n in hues.items():
+        height += ROW * n + GAP
+        if parts[-1] and height > TALLEST - around:
+            parts, height = [*parts, []], ROW * n + GAP
+        parts[-1].append(block)
+    figures = []
+    for part in parts:
+        shown = rows[rows["block"].isin(part)]
+        panels = list(dict.fromkeys(shown["panel"]))
+        heading = 0.14 * (max(map(len, panels)) // 22 if columns > 2 else 0)
+        line = max((ROW * hues[list(set(p["block"]))] + GAP).sum() for _, p in shown.groupby("panel")) + 0.52 + heading
+        per_page = columns * max(1, int((TALLEST - around + 0.52) / line))
+        even = -(-len(panels) // (-(-len(panels) // per_page)))  # pages of about as many panels each
+        even = -(-even // columns) * columns
+        figures += [shown[shown["panel"].isin(panels[k : k + even])] for k in range(0, len(panels), even)]
+    yield from ((f"_{i}" if i else "", page) for i, page in enumerate(figures))
+
+
+def line_panels(
+    rows: pd.DataFrame,
+    names: DisplayNames,
+    xlabel: str,
+    ylabel: str,
+    reference: tuple[float, str] | None,
+    *,
+    sharey: bool = True,
+) -> Figure:
+    """Estimates over `x`, with intervals where there are any: a panel for each `panel`, a line for each `hue`.
+
+    rows : also `x`, and display names as panel and hue. reference : where a dashed line is drawn, and what it is.
+    """
+    panels, hues = (list(rows[c].unique()) for c in ("panel", "hue"))
+    n = min(len(panels), 4 if len(panels) > 6 or len(panels) == 4 else 3)
+    lines = -(-len(panels) // n)
+    size = {"width": min(PAGE, 4.4 + 2.1 * (n - 1)), "height": 1.9 * lines + 0.5}
+    fig, axes = subplots(lines, n, squeeze=False, sharex=True, sharey=sharey, **size)
+    ends = np.clip([rows["estimate"] - rows["ci_low"], rows["ci_high"] - rows["estimate"]], 0, None)
+    rows = rows.assign(below=ends[0], above=ends[1], x=rows["x"].astype(float)).sort_values("x", kind="stable")
+    styles = hue_styles(hues, names)
+    for (panel, hue), part in rows.groupby(["panel", "hue"], sort=False):
+        ax, (color, marker) = axes.flat[panels.index(panel)], styles[hue]
+        style = {"color": color, "marker": marker, "markersize": 3.5, "linewidth": 1.3}
+        shift = 0.09 * (hues.index(hue) - (len(hues) - 1) / 2) if part["below"].notna().any() else 0
+        ax.errorbar(part["x"] + shift, part["estimate"], part[["below", "above"]].T, elinewidth=0.9, **style)
+        who = ", ".join(str(p) for p in (panel, hue) if p)
+        tooltips = [told(f"{who}, {xlabel.lower()} {row['x']:g}", row) for row in part.to_dict("records")]
+        tips(ax, tooltips, part["x"] + shift, part["estimate"])
+    for ax, panel in zip(axes.flat, panels, strict=False):
+        ax.set_title(fill(panel, int(size["width"] / n / 0.1)))
+        ax.set_xlabel(xlabel)
+        ax.tick_params(labelbottom=True)
+        ax.grid(axis="y")
+        if reference:
+            ax.axhline(reference[0], color=INK, linewidth=0.8, linestyle=DASHED)
+    for ax in axes.flat[len(panels) :]:
+        ax.axis("off")
+    for ax in axes[:, 0] if sharey else axes.flat[: len(panels)]:
+        ax.set_ylabel(ylabel)
+    keys = [handle(hue, *styles[hue]) for hue in hues] if len(hues) > 1 else []
+    keys += [handle(reference[1], INK, "", linewidth=0.8, linestyle=DASHED)] if reference else []
+    legend_of(fig, keys)
+    return fig

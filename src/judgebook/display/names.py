@@ -25,14 +25,6 @@ if TYPE_CHECKING:
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
 GROUP_COLORS = ("#965ABE", "#326E00", "#D2465A", "#00AAAA", "#961E46", "#5A466E")
 METHOD_COLORS = ("#324696", "#D2825A", "#AA3282", "#968200", "#466ED2", "#6E4632", "#AA96D2", "#5A5A00", "#AA6E6E")
-#: names of palettes of systems in the YAML. Tol's colours (Technical Note 3.2, 2021), without his yellow and pale grey
-SYSTEM_PALETTES = {
-    "okabe_ito": COLORS,
-    "tol_bright": ("#4477AA", "#EE6677", "#228833", "#66CCEE", "#AA3377", "#CCBB44"),
-    "tol_muted": ("#332288", "#CC6677", "#44AA99", "#882255", "#88CCEE", "#117733", "#AA4499", "#999933"),
-}
-#: shades of what has colours otherwise, neighbours far apart
-GREYS = ("#000000", "#8C8C8C", "#4A4A4A", "#B4B4B4", "#6B6B6B", "#2B2B2B", "#A0A0A0", "#7A7A7A")
 PALETTES = {"system": COLORS, "group": GROUP_COLORS, "method": METHOD_COLORS}
 #: what is good or shown, what is bad or contradicted, what is open or undecided, what was not asked
 GOOD, BAD, OPEN, NONE = "#01665E", "#8C510A", "#8F8F8F", "#DDDDDD"
@@ -50,14 +42,13 @@ class DisplayNames:
     labels : (method, label) -> Label, in the order of figures.
     titles : kind (`method`, `group`, `system`, …) -> id -> display name, in the order of figures.
     colored : kind -> ids in the order in which they have their colours, where figures have another order.
-    confidence : of the study's intervals. palettes : kind -> its colours.
+    confidence : of the study's intervals.
     """
 
     labels: dict[tuple[str, str], Label]
     titles: dict[str, dict[str, str]]
     colored: dict[str, list[str]] = field(default_factory=dict)
     confidence: float = 0.95
-    palettes: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: PALETTES)
 
     @property
     def ci(self) -> str:
@@ -104,7 +95,7 @@ class DisplayNames:
     def color(self, kind: str, key: str) -> str:
         """The colour of a system, group or method in all figures; neutral beyond the palette, where figures name what
         they show directly. Kinds without a palette have that of methods."""
-        palette, place = self.palettes.get(kind, self.palettes["method"]), self._place(kind, key)
+        palette, place = PALETTES.get(kind, METHOD_COLORS), self._place(kind, key)
         return palette[place] if place < len(palette) else NEUTRAL[0]
 
     def marker(self, kind: str, key: str) -> str:
@@ -212,7 +203,4 @@ def display_names(study: Study, *frames: pd.DataFrame, **kinds: dict[str, str]) 
     }
     titles = {kind: escape.distinct(of_kind) for kind, of_kind in (titles | kinds).items()}
     labels = {(label.method, label.id): label for label in study.label_list()}
-    wanted = study.figures
-    palettes = PALETTES | {"system": SYSTEM_PALETTES[wanted.palette]}
-    palettes = dict.fromkeys(palettes, GREYS) if wanted.greyscale else palettes
-    return DisplayNames(labels, titles, confidence=study.bootstrap.confidence, palettes=palettes)
+    return DisplayNames(labels, titles, confidence=study.bootstrap.confidence)

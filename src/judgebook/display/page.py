@@ -14,7 +14,7 @@ from judgebook.display import by_hand, views
 from judgebook.display.tables import say
 from judgebook.display.text import number, plain
 from judgebook.display.views import Prose, Section
-from judgebook.execution.kept import kept
+from judgebook.execution import kept
 from judgebook.statistics.intervals import Sampling
 from judgebook.study import params, store
 from judgebook.study.results import Results

@@ -26,19 +26,11 @@ from judgebook.study.results import ResultRows
 HOLLOW = ("exact_bound", "not_estimable")
 
 
-def _bars(results: ResultRows) -> np.ndarray:
-    """(2, n) distances from estimate to interval ends; 0 where there is no interval."""
-    ends = results[["ci_low", "ci_high"]].to_numpy(float).T
-    value = results["estimate"].to_numpy(float)
-    return np.nan_to_num(np.clip([value - ends[0], ends[1] - value], 0, None))
-
-
 def forest(
     results: ResultRows,
     ax: Axes,
     names: DisplayNames,
     *,
-    light: pd.DataFrame | None = None,
     xlabel: str = "",
     xlim: tuple[float, float] | None = None,
     reference: Iterable[float] = (0.0,),
@@ -47,13 +39,12 @@ def forest(
     """Estimates with intervals, one row per label (and group), under a heading for each method; values beside.
 
     results : method, label, estimate, ci_low, ci_high, ci_kind, and group where several are compared.
-    light : the same for a second interval, drawn thinner below the first, e.g. over turns. decimals : of the values
-    beside; None: none are written.
+    decimals : of the values beside; None: none are written.
     A hollow marker says that the interval is a bound (dashed) or could not be estimated (no line).
     """
     rows = names.sort(results)
     groups = list(rows["group"].dropna().unique()) if "group" in rows else []
-    xlim = xlim or _limits([rows] if light is None else [rows, light])
+    xlim = xlim or _limits(rows)
     y, method, label = 0.0, "", ""
     ticks: list[float] = []
     tick_labels: list[str] = []
@@ -70,8 +61,6 @@ def forest(
         tick_labels.append(names.name("label", label, method) if first else "")
         kind, key = ("group", row["group"]) if len(groups) > 1 else ("method", method)
         _interval(ax, row, y, names.color(kind, key), names.marker(kind, key) if kind == "group" else "o", xlim)
-        if light is not None:
-            _light(ax, _same(light, row), y + 0.3, names.color(kind, key), xlim)
         if decimals is not None:
             ax.text(1.02, y, _beside(row, decimals), transform=ax.get_yaxis_transform(), va="center", fontsize=7)
         y += 1.0
@@ -86,13 +75,8 @@ def forest(
     ax.spines["left"].set_visible(False)
 
 
-def _same(light: pd.DataFrame, row: pd.Series) -> pd.DataFrame:
-    keys = [k for k in ("method", "label", "group") if k in light and pd.notna(row.get(k))]
-    return light[(light[keys] == row[keys]).all(axis=1)]
-
-
-def _limits(frames: Sequence[pd.DataFrame]) -> tuple[float, float]:
-    values = pd.concat([f[["estimate", "ci_low", "ci_high"]] for f in frames]).to_numpy(float)
+def _limits(rows: pd.DataFrame) -> tuple[float, float]:
+    values = rows[["estimate", "ci_low", "ci_high"]].to_numpy(float)
     values = values[np.isfinite(values)]
     low, high = (min(0.0, values.min()), max(1.0, values.max())) if values.size else (0.0, 1.0)
     return low - 0.03 * (high - low), high + 0.03 * (high - low)
@@ -107,12 +91,6 @@ def _interval(ax: Axes, row: pd.Series, y: float, color: str, marker: str, xlim:
         ax.plot(row["estimate"], y, marker, markersize=4.5, color=color, markerfacecolor="white" if hollow else color)
 
 
-def _light(ax: Axes, rows: pd.DataFrame, y: float, color: str, xlim: tuple[float, float]) -> None:
-    for _, row in rows.dropna(subset=["ci_low"]).iterrows():
-        ends = np.clip([row["ci_low"], row["ci_high"]], *xlim)
-        ax.plot(ends, [y, y], color=color, linewidth=1.0, alpha=0.5, solid_capstyle="butt")
-
-
 def _beside(row: pd.Series, decimals: int) -> str:
     value = number(row["estimate"], decimals)
     if pd.isna(row["ci_low"]):
@@ -124,34 +102,31 @@ def forest_figure(
     results: ResultRows,
     names: DisplayNames,
     *,
-    light: pd.DataFrame | None = None,
-    key: tuple[str, str] = ("interval", "second interval"),
     xlabel: str = "",
     **kwargs: Any,
 ) -> Figure:
     """A figure of `forest` panels: one column on a common axis, or two where one would be longer than a page.
 
-    key : what the interval and the light interval are, for the legend. Other arguments as in `forest`.
+    Other arguments as in `forest`.
     """
     groups = list(names.sort(results)["group"].dropna().unique()) if "group" in results else []
     methods = sorted(results["method"].unique(), key=lambda m: names.position("method", m))
     size = {m: _rows(results[results["method"] == m], len(groups)) for m in methods}
     columns = _split(methods, size)
     longest = max(sum(size[m] for m in column) for column in columns)
-    if light is not None:
-        light = light[light["method"].isin(methods)]
     fig, axes = subplots(1, len(columns), width=PAGE if len(columns) > 1 else 6.0, height=longest * 0.165 + 0.8)
-    kwargs.setdefault("xlim", _limits([results] if light is None else [results, light]))
+    kwargs.setdefault("xlim", _limits(results))
     for ax, column in zip(np.atleast_1d(axes), columns, strict=True):
-        light_here = None if light is None else light[light["method"].isin(column)]
-        forest(results[results["method"].isin(column)], ax, names, light=light_here, xlabel=xlabel, **kwargs)
+        forest(results[results["method"].isin(column)], ax, names, xlabel=xlabel, **kwargs)
         ax.set_ylim(longest - 0.7, -0.7)  # the same height for a row in both columns
         ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(8 // len(columns), steps=[1, 2, 5, 10]))
     listed = [[label.get_text() for label in ax.get_yticklabels()] for ax in np.atleast_1d(axes)]
     if len(listed) > 1 and listed[0] == listed[1]:  # the same rows: more room without the second list of names
         axes[1].set_yticklabels([])
     handles = [handle(names.name("group", g), names.color("group", g), names.marker("group", g)) for g in groups]
-    legend_of(fig, (handles if len(groups) > 1 else []) + _keys(results, light, key))
+    bound = handle("bound, or none", "#555555", "o", linestyle=(0, (2, 1.2)), markerfacecolor="white")
+    hollow = [bound] if results["ci_kind"].isin(HOLLOW).any() else []
+    legend_of(fig, (handles if len(groups) > 1 else []) + hollow)
     return fig
 
 
@@ -167,15 +142,6 @@ def _split(methods: list[str], size: dict[str, float], longest: float = 54) -> l
     cuts = range(1, len(methods))
     best = min(cuts, key=lambda i: max(sum(size[m] for m in part) for part in (methods[:i], methods[i:])))
     return [methods[:best], methods[best:]]
-
-
-def _keys(results: ResultRows, light: pd.DataFrame | None, key: tuple[str, str]) -> list:
-    handles = []
-    if light is not None and len(light):
-        handles += [handle(key[0], "#555555", "o"), handle(key[1], "#555555", "", linewidth=1.0, alpha=0.6)]
-    if results["ci_kind"].isin(HOLLOW).any():
-        handles.append(handle("bound, or none", "#555555", "o", linestyle=(0, (2, 1.2)), markerfacecolor="white"))
-    return handles
 
 
 def _names_below(ax: Axes, categories: Sequence[str], places: Sequence[float] | np.ndarray | None = None) -> None:
@@ -243,61 +209,6 @@ def heatmap(
     names = {"row": matrix.index.repeat(n_columns), "column": list(matrix.columns) * n_rows}
     told_ = said if titles is None else titles.to_numpy().ravel()
     tips(ax, told_, across, down, x_to=across + 1, y_to=down + 1, of=map(str, names.get(of, ())))
-
-
-def lines(
-    results: ResultRows, ax: Axes, names: DisplayNames, *, x: str, hue: str, xlabel: str = "", ylabel: str = ""
-) -> None:
-    """One line for each value of `hue` with its interval as a band, named at its right end.
-
-    results : columns `x`, `hue`, estimate and, where there are intervals, ci_low, ci_high.
-    """
-    ends = {}
-    for key in sorted(results[hue].unique(), key=lambda k: names.position(hue, k)):
-        part = results[results[hue] == key].sort_values(x)
-        color = names.color(hue, key)
-        ax.plot(part[x], part["estimate"], color=color, linewidth=1.4, marker=names.marker(hue, key), markersize=3.5)
-        if "ci_low" in part and part["ci_low"].notna().any():
-            ax.fill_between(part[x], part["ci_low"], part["ci_high"], color=color, alpha=0.15, linewidth=0)
-        said = [told(f"{names.name(hue, key)}, {xlabel.lower()} {row[x]:,}", row) for row in part.to_dict("records")]
-        tips(ax, said, part[x], part["estimate"], of=[names.name(hue, key)] * len(part))
-        ends[key] = (part[x].iloc[-1], part["estimate"].iloc[-1])
-    ax.set(xlabel=xlabel, ylabel=ylabel)
-    ax.grid(axis="both")
-    end_labels(ax, ends, {key: (names.name(hue, key), names.color(hue, key)) for key in ends})
-
-
-def end_labels(ax: Axes, ends: dict[str, tuple[float, float]], said: dict[str, tuple[str, str]]) -> None:
-    """Names at the right ends of lines, moved up or down where they would touch; to be called when y has its limits.
-
-    ends : key -> (x, y) of a line's last point. said : key -> (name, colour).
-    """
-    top, bottom = ax.get_ylim()[::-1]
-    tall = max(ax.get_position().height * ax.figure.get_figheight() * 0.8, 0.5)  # inches, before the layout
-    step = 0.14 * abs(top - bottom) / tall
-    order = sorted((key for key in ends if np.isfinite(ends[key][1])), key=lambda key: ends[key][1])
-    places = np.array([ends[key][1] for key in order], float)
-    for _ in range(200):  # neighbours push each other apart, the same for both
-        short = step - np.diff(places)
-        if not (short > 1e-9).any():
-            break
-        for i in np.flatnonzero(short > 1e-9):
-            gap = step - (places[i + 1] - places[i])
-            places[i : i + 2] += np.array([-gap / 2, gap / 2]) if gap > 0 else 0
-    for key, y in zip(order, places, strict=True):
-        x, at = ends[key]
-        name, color = said[key]
-        moved = abs(y - at) > step / 4
-        line = {"arrowstyle": "-", "color": color, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2} if moved else None
-        ax.annotate(
-            *(name, (x, at)),
-            xytext=(1.02, y),
-            textcoords=ax.get_yaxis_transform(),
-            color=color,
-            va="center",
-            arrowprops=line,
-            annotation_clip=False,
-        )
 
 
 def stacked(shares: pd.DataFrame, ax: Axes, *, colors: Sequence | None = None, xlabel: str = "Share") -> None:

@@ -1,5 +1,4 @@
-"""A figure leaves a notebook, or becomes a file of a page: with the width, type and colours that the study's YAML gives
-to all figures (`figures:`).
+"""A figure leaves a notebook, or becomes a file of a page.
 
 Layouts of texts and ticks with the boxes of their labels are computed once while a figure is saved, by Matplotlib each
 time they are asked for.
@@ -13,28 +12,19 @@ import logging
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from textwrap import fill
 from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axis import Axis
-from matplotlib.collections import Collection
 from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox, blended_transform_factory
 
 from judgebook.display import by_hand, marks
-from judgebook.display.marks import texts_of
-from judgebook.display.names import BAD
-from judgebook.display.style import STYLE, legend_columns, legend_of
+from judgebook.display.style import STYLE
 from judgebook.study import store
-from judgebook.study.sections.data import Figures
 
 
 @contextmanager
@@ -100,88 +90,6 @@ def kept_ticks() -> Iterator[None]:
         Axis._update_ticks, Axis._get_ticklabel_bboxes = update, measure
 
 
-USUAL = Figures()
-#: the weights of red, green and blue in the lightness of a grey (ITU-R BT.601)
-_LIGHT = (0.299, 0.587, 0.114)
-#: strokes over what is bad, which would be as dark as what is good
-_HATCH = "////"
-#: letters in an inch
-LETTERS = 12
-
-
-def apply(fig: Figure, wanted: Figures) -> None:
-    """Give a figure that is not yet laid out the width, size of type and colours of a study, in place.
-
-    Larger type makes a figure taller in proportion, so that rows keep their room.
-    """
-    wide, tall = wanted.width / USUAL.width, wanted.font_size / USUAL.font_size
-    if (wide, tall) != (1, 1):
-        for text in dict.fromkeys(texts_of(fig)):
-            text.set_fontsize(text.get_fontsize() * tall)
-        for ax in fig.axes:
-            for axis in (ax.xaxis, ax.yaxis):
-                size = axis.get_tick_params().get("labelsize", mpl.rcParams["xtick.labelsize"])
-                axis.set_tick_params(labelsize=size * tall)
-        width = fig.get_figwidth() * wide
-        fig.set_size_inches(width, fig.get_figheight() * tall)
-        _legends_anew(fig, width / tall, tall)
-    if wanted.greyscale:
-        _grey(fig)
-
-
-def _legends_anew(fig: Figure, width: float, scale: float = 1.0) -> int:
-    """One legend above the figure, in as many columns as fit into a width in inches, in place of those it has; by how
-    many lines it is taller. scale : of its type."""
-    handles = [h for legend in fig.legends for h in legend.legend_handles]
-    if not handles:
-        return 0
-    before = max(-(-len(legend.get_texts()) // max(legend._ncols, 1)) for legend in fig.legends)
-    longest = int(width * LETTERS / scale) - 6  # letters, beside what is drawn
-    for legend in list(fig.legends):
-        for drawn, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
-            drawn.set_label(fill(text.get_text(), longest))  # a bar in a legend has lost its label
-        legend.remove()
-    legend_of(fig, handles, width=width)
-    for text in fig.legends[0].get_texts():
-        text.set_fontsize(text.get_fontsize() * scale)
-    broken = sum(h.get_label().count("\n") for h in handles)
-    return -(-len(handles) // max(legend_columns(handles, width), 1)) + broken - before
-
-
-def _grey(fig: Figure) -> None:
-    """Turn every colour into the grey of its lightness, and hatch areas that say that something is bad."""
-    for artist in fig.findobj():
-        if isinstance(artist, Patch) and mpl.colors.same_color(artist.get_facecolor()[:3], BAD):
-            artist.set(hatch=_HATCH, edgecolor="white")
-        if isinstance(artist, Patch | Collection):
-            _turn(artist, "facecolor", "edgecolor")
-        elif isinstance(artist, Line2D):
-            _turn(artist, "color", "markerfacecolor", "markeredgecolor")
-        elif isinstance(artist, Text):
-            _turn(artist, "color")
-        if isinstance(artist, Collection | AxesImage) and artist.get_array() is not None:
-            artist.set_cmap(_grey_map(artist.get_cmap()))
-
-
-def _turn(artist: Artist, *parts: str) -> None:
-    for part in parts:
-        color = mpl.artist.getp(artist, part)
-        if isinstance(color, str) and color in ("none", "auto", "face"):
-            continue
-        artist.set(**{part: _shade(color)})
-
-
-def _shade(color: Any) -> Any:
-    """The grey, or greys, of one colour or an array of them; transparency stays."""
-    rgba = mpl.colors.to_rgba_array(color)
-    rgba[:, :3] = (rgba[:, :3] @ _LIGHT)[:, None]
-    return rgba[0] if len(rgba) == 1 else rgba
-
-
-def _grey_map(cmap: mpl.colors.Colormap) -> mpl.colors.Colormap:
-    return mpl.colors.ListedColormap(_shade(cmap(range(cmap.N))), name=f"{cmap.name}_grey")
-
-
 #: inches below the axes of a simulated study's figures, where they say so
 STRIP = 0.2
 #: dots per inch of PNG files; the picture in a notebook has those of the YAML
@@ -218,7 +126,6 @@ def save(
     if not re.fullmatch(r"[a-z0-9_]+", name):
         raise ValueError(f"figure name: expected lower-case letters, digits and _, found {name!r}")
     alt = " ".join(alt.split())
-    apply(fig, run.study.figures)
     if run.simulated:
         _stamp(fig)
     settings, stem = run.study.figures, f"{run.notebook}_{name}"
@@ -285,14 +192,8 @@ def _cutting_less() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def drawing(
-    fig: Figure, suffix: str, *, name: str, alt: str, simulated: bool, dpi: float = 120, like: Figures = USUAL
-) -> bytes:
-    """A figure as `svg`, `png` or `pdf` without a file or a notebook that shows it; `save` otherwise. Closes it.
-
-    like : what the YAML says of figures.
-    """
-    apply(fig, like)
+def drawing(fig: Figure, suffix: str, *, name: str, alt: str, simulated: bool, dpi: float = 120) -> bytes:
+    """A figure as `svg`, `png` or `pdf` without a file or a notebook that shows it; `save` otherwise. Closes it."""
     if simulated:
         _stamp(fig)
     with mpl.rc_context(STYLE), kept_layouts():

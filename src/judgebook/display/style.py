@@ -132,10 +132,10 @@ def handle(name: str, color: str, marker: str, linewidth: float = 1.6, **kwargs:
     )
 
 
-def legend_of(fig: Figure, handles: list, width: float | None = None) -> None:
-    """One legend above the whole figure. width : in inches, by default that of the figure."""
+def legend_of(fig: Figure, handles: list) -> None:
+    """One legend above the whole figure."""
     if handles:
-        columns = legend_columns(handles, width or fig.get_figwidth())
+        columns = legend_columns(handles, fig.get_figwidth())
         fig.legend(handles=handles, loc="outside upper left", ncols=columns)
 
 

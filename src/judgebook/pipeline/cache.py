@@ -73,7 +73,6 @@ class Cache:
             self._momentary = None
 
     def _digest(self, path: Path) -> str | None:
-        sys.audit("judgebook.seen", path)  # a large one may not be opened
         try:
             stat = path.stat()
         except OSError:

@@ -16,7 +16,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from judgebook import __version__, plugins, project, unchanged
+from judgebook import __version__, plugins, project
 from judgebook.errors import JudgebookError
 from judgebook.pipeline import sweep
 from judgebook.pipeline.commands import COMMANDS, options
@@ -152,7 +152,7 @@ def main(argv: list[str] | None = None) -> int:
     without_iri_grammar()
     argv = sys.argv[1:] if argv is None else argv
     # Jupyter's own lines are in colour
-    with unchanged.recorded(), nullcontext() if argv[:1] == ["lab"] else escape.terminals():
+    with nullcontext() if argv[:1] == ["lab"] else escape.terminals():
         return _main(argv)
 
 
@@ -215,10 +215,7 @@ def _run(args: argparse.Namespace) -> int:
         executor=checked_executor(args.executor),
     )
     if not sweep.points(args.values):
-        code = _once(args.study, options)
-        if not code and not options.dry:
-            unchanged.keep(store.out_root())
-        return code
+        return _once(args.study, options)
     studies = params.names() if "all" in (args.study or []) else args.study or [s for part, _ in FIRST for s in part]
     return sweep.run(
         args.values, studies, lambda values: _once(args.study, replace(options, values=values)), dry=options.dry

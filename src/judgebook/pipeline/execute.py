@@ -20,7 +20,6 @@ from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.nodes import LONG, Node, Parts, StudyNodes, shown
 from judgebook.pipeline.surroundings import allow_files
 from judgebook.study import store
-from judgebook.unchanged import changed
 
 PATIENCE = 10.0  # seconds without an event after which progress of running nodes is shown
 GRACE = 60.0  # seconds in which workers end their kernels and remove unfinished files; it takes them about one
@@ -163,7 +162,6 @@ class Runner:
 
     def _submit(self, node: Node, parts: Parts, why: str) -> None:
         assert self._executor is not None
-        changed()
         if self.force:
             shutil.rmtree(store.kept(*node.key), ignore_errors=True)
         argument = node.argument()

@@ -21,7 +21,6 @@ from judgebook.pipeline.cache import Cache, digest
 from judgebook.pipeline.surroundings import installed
 from judgebook.study import params, store
 from judgebook.study.params import Study
-from judgebook.unchanged import locked, try_lock
 
 FORMAT = 1
 #: made of the printed numbers of all studies, beside their reports
@@ -40,9 +39,8 @@ def lock(study: str) -> Iterator[None]:
     """
     path = store.processed(study) / ".lock"
     path.parent.mkdir(parents=True, exist_ok=True)
-    locked(path)
     with path.open("a+", encoding="utf-8", errors="replace") as stream:
-        if not try_lock(stream.fileno()):
+        if not _try_lock(stream.fileno()):
             stream.seek(0)
             who = stream.read().strip() or "another process"
             raise BusyError(
@@ -52,6 +50,23 @@ def lock(study: str) -> Iterator[None]:
         stream.write(f"process {os.getpid()}, started at {_now()}\n")
         stream.flush()
         yield
+
+
+def _try_lock(descriptor: int) -> bool:
+    """Hold an open file for this process until it is closed; False where another process holds it."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            os.lseek(descriptor, 1 << 20, os.SEEK_SET)  # a byte beyond the text, so that others can read who it is
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def _now() -> str:

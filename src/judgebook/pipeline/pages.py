@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from judgebook import __version__, plugins, project
-from judgebook.pipeline import page_jobs, rendering
+from judgebook.pipeline import page_jobs
 from judgebook.pipeline.cache import digest
 from judgebook.pipeline.nodes import Node, Parts, StudyNodes
 from judgebook.pipeline.page_jobs import FIRST_PAGE, INDEX, SEARCH, WAITED, cite
@@ -80,7 +80,7 @@ class Pages:
             tuple(first),
             dict,
             list,
-            rendering.index,
+            page_jobs.index,
             lambda: replace(self._index_job(), pages=pages()),
             unneeded,
             soft=True,
@@ -97,7 +97,7 @@ class Pages:
             after,
             self._index_parts,
             lambda: [self.index_path, *(p for n in BESIDE if (p := self.folder / n).is_file())],
-            rendering.index,
+            page_jobs.index,
             self._index_job,
             soft=True,
             quiet=True,
@@ -111,7 +111,7 @@ class Pages:
             after,
             lambda: self._page_parts(name),
             lambda: [target, *(target.parent / "files" / p.name for p in self.files(name))],
-            rendering.page,
+            page_jobs.page,
             lambda: self._page_job(name),
             lambda: None if self.has_page(name) else "no result",
             soft=True,
@@ -137,11 +137,11 @@ class Pages:
             after,
             lambda: (
                 {"pages": digest({p.name: self.of.cache.file(p) for p in pages()})}
-                | self.of.code("judgebook.report.html", "judgebook.pipeline.rendering")
+                | self.of.code("judgebook.report.html", "judgebook.pipeline.page_jobs")
             ),
             lambda: [target],
-            rendering.search,
-            lambda: rendering.SearchJob(self.shared(), self.of.key, pages(), target),
+            page_jobs.search,
+            lambda: page_jobs.SearchJob(self.shared(), self.of.key, pages(), target),
             lambda: None if self.shared().nav else "no result",
             soft=True,
             quiet=True,
@@ -203,7 +203,7 @@ class Pages:
         contents = {p.name: self.of.cache.file(p) for p in [self.of.executed(name), *self.files(name)]}
         around = [shared.title, shared.simulated, shared.nav, shared.note, shared.sampling, shared.labels]
         parts = {"notebook": digest(contents), "navigation": digest(around), "glossary": self.of.cache.file(GLOSSARY)}
-        return parts | self.of.code("judgebook.report.html", "judgebook.pipeline.rendering")
+        return parts | self.of.code("judgebook.report.html", "judgebook.pipeline.page_jobs")
 
     def _rows(self) -> tuple[page_jobs.Row, ...]:
         rows = []

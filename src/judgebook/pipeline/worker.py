@@ -24,8 +24,7 @@ from typing import Any
 
 from judgebook import project
 from judgebook.errors import JudgebookError
-from judgebook.execution import tasks
-from judgebook.execution.kept import CODE
+from judgebook.execution import CODE, PROGRESS
 from judgebook.pipeline import warm
 from judgebook.pipeline.surroundings import THREADS, without_iri_grammar
 from judgebook.study import params, store
@@ -66,7 +65,7 @@ class Outcome:
 @dataclass(frozen=True)
 class NotebookJob:
     """parameters : names and values, checked before. allowed : modules covered by the hash of the notebook.
-    code : modules whose values may be kept (`execution.kept`), with the digest of all code behind each."""
+    code : modules whose values may be kept (`execution`), with the digest of all code behind each."""
 
     name: str
     source: Path
@@ -237,7 +236,7 @@ def _execute(job: NotebookJob, folder: str) -> str:
     from judgebook.pipeline.kernel import Kernel, last_words, prepare
 
     prepare(folder, draws=any(name.startswith("judgebook.display.") for name in job.allowed))
-    os.environ[tasks.PROGRESS] = os.path.join(folder, _PROGRESS)
+    os.environ[PROGRESS] = os.path.join(folder, _PROGRESS)
     os.environ[CODE] = os.path.join(folder, "code.json")
     Path(os.environ[CODE]).write_text(json.dumps(job.code), encoding="utf-8")
     # it warns about annotations it cannot read, such as `str | None`; ours were checked before
@@ -298,7 +297,7 @@ def _tidy(nb: Any) -> None:
 def progress(job: NotebookJob) -> tuple[str, float]:
     """How far a running notebook is, `cell 3 of 9, permutation tests 12 of 60`, and seconds that its step has left.
 
-    Read from the files that papermill and `execution.tasks` keep; the newest, where a worker was lost and it began
+    Read from the files that papermill and `execution` keep; the newest, where a worker was lost and it began
     again.
     """
     with suppress(OSError, ValueError):

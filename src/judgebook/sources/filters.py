@@ -22,7 +22,7 @@ from judgebook.study import conditions
 from judgebook.study.conditions import Condition
 from judgebook.study.labels import METHODS
 from judgebook.study.params import Study
-from judgebook.study.schema import ANNOTATIONS, DataError, Problem
+from judgebook.study.schema import ANNOTATIONS, Problem
 
 _SIGNS = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge, "=": operator.eq, "!=": operator.ne}
 #: a number; 007 is none
@@ -222,10 +222,7 @@ def by_agreement(
     if unknown:
         there = ", ".join(sorted(marks["label"].unique())[:8])
         return marks, counts.frame(), [Problem(place, "", "filters", "labels that were judged", there, f"{unknown}")]
-    try:
-        reason = exclusions.left_out(marks, labels, study.filters)
-    except DataError as error:
-        return marks, counts.frame(), error.problems
+    reason = exclusions.left_out(marks, labels, study.filters)
     if reason.notna().all():
         problem = Problem(place, "", "filters", "judgements left by the rules", "none", "loosen them")
         return marks, counts.frame(), [problem]

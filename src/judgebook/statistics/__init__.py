@@ -38,7 +38,6 @@ Correlation
     correlate                  Pearson, Spearman or Kendall
     pearson_interval           on Fisher's scale, of independent points
     spearman_interval          on Fisher's scale, of independent points
-    kendall                    tau-b with a cluster-robust interval
     weighted_correlations      of many resamples at once
     influence                  what each item contributes to a correlation
     clustered_se               standard error of a sum of contributions
@@ -79,7 +78,6 @@ if TYPE_CHECKING:
         correlate,
         fisher_interval,
         influence,
-        kendall,
         pearson_interval,
         rounded,
         spearman_interval,
@@ -115,7 +113,7 @@ _MODULES = {
         "pair_df",
     ],
     "correlation": [
-        *("clustered_se", "correlate", "fisher_interval", "influence", "kendall", "pearson_interval"),
+        *("clustered_se", "correlate", "fisher_interval", "influence", "pearson_interval"),
         *("rounded", "spearman_interval", "weighted_correlations"),
     ],
     "intervals": [
@@ -170,7 +168,6 @@ __all__ = [
     "influence",
     "jackknife_covariance",
     "jackknife_t",
-    "kendall",
     "pair_df",
     "pearson_interval",
     "permutation_test",

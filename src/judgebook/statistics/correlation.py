@@ -16,8 +16,6 @@ from scipy.special import ndtri, stdtrit
 COEFFICIENTS = ("pearson", "spearman", "kendall")
 #: fewer items than this give no correlation
 MIN_ITEMS = 3
-#: numbers that one chunk may hold at once
-CHUNK = 2_000_000
 
 
 def correlate(x: np.ndarray, y: np.ndarray, coefficient: str = "spearman") -> tuple[float, str]:
@@ -305,96 +303,3 @@ def spearman_interval(r: float, n: int, confidence: float = 0.95) -> tuple[float
         return nan, nan
     z, half = np.arctanh(r), ndtri((1 + confidence) / 2) * np.sqrt((1 + r**2 / 2) / (n - 3))
     return float(np.tanh(z - half)), float(np.tanh(z + half))
-
-
-def kendall(
-    x: np.ndarray, y: np.ndarray, clusters: np.ndarray | None = None, confidence: float = 0.95
-) -> tuple[float, float, float, str]:
-    """Kendall's tau-b with a cluster-robust interval.
-
-    Parameters
-    ----------
-    x, y : (n,) arrays
-        Without missing values.
-    clusters : (n,) array, optional
-        Numbers from 0; by default each item is its own.
-
-    Returns
-    -------
-    estimate, low, high, and '' or why there is no interval.
-
-    Notes
-    -----
-    tau-b is a ratio of averages over pairs. Each average is replaced by its projection on single items, their sum by
-    cluster gives the variance, and the interval is Student's t on Fisher's scale. The bootstrap would take n squared
-    operations per resample.
-
-    References
-    ----------
-    Kendall 1945; van der Vaart 1998, chapter 12.
-
-    Examples
-    --------
-    >>> tau, low, high, reason = kendall(np.arange(5.0), np.array([1.0, 3.0, 2.0, 4.0, 5.0]))
-    >>> print(f"{tau:.2f}, {low:.2f} to {high:.2f}")
-    0.80, -0.66 to 0.99
-    """
-    tau, reason = correlate(x, y, "kendall")
-    if reason:
-        return nan, nan, nan, reason
-    n = len(x)
-    clusters = np.arange(n) if clusters is None else clusters
-    n_clusters = len(np.unique(clusters))
-    if n_clusters < 3 or abs(tau) > 1 - 1e-12:
-        return tau, nan, nan, "the association is perfect" if n_clusters >= 3 else "fewer than three clusters"
-    a, b, c = _projections(np.asarray(x, dtype=float), np.asarray(y, dtype=float))
-    contributions = 2 * (a - a.mean()) / sqrt(b.mean() * c.mean())
-    contributions -= tau * ((b - b.mean()) / b.mean() + (c - c.mean()) / c.mean())
-    se = clustered_se(contributions / n, clusters)
-    return tau, *fisher_interval(tau, se, n_clusters - 1, confidence), ""
-
-
-def _projections(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """(3, n): for each item the mean over others of sign(dx) sign(dy), of |sign(dx)| and of |sign(dy)|.
-
-    Counted in the table of x by y where it is small (ratings take few values), else in blocks.
-    """
-    n = len(x)
-    codes = [np.unique(side, return_inverse=True)[1] for side in (x, y)]
-    size = [int(c.max()) + 1 for c in codes]
-    b, c = (n - np.bincount(side)[side] for side in codes)
-    if size[0] * size[1] <= CHUNK:
-        table = np.bincount(codes[0] * size[1] + codes[1], minlength=size[0] * size[1]).reshape(size)
-        upto = np.zeros((size[0] + 1, size[1] + 1), dtype=np.int64)  # how many have a smaller x and a smaller y
-        upto[1:, 1:] = table.cumsum(axis=0).cumsum(axis=1)
-        (i, j), (rows, columns) = codes, (upto[:, -1], upto[-1])
-        less, more_x, more_y = upto[i, j], rows[i] - upto[i, j + 1], columns[j] - upto[i + 1, j]
-        more = n - rows[i + 1] - columns[j + 1] + upto[i + 1, j + 1]
-        return np.stack([less + more - more_x - more_y, b, c]) / (n - 1)
-    return np.stack([_concordance(*codes), b, c]) / (n - 1)
-
-
-def _concordance(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """(n,) for each item the sum over others of sign(dx) sign(dy), in n times the square root of n steps.
-
-    x, y : codes from 0. Items are gone through in blocks by x: those of earlier and later blocks are counted by y,
-    those of the same block one by one.
-    """
-    n, order, out = len(x), np.argsort(x, kind="stable"), np.zeros(len(x))
-    later = np.bincount(y, minlength=int(y.max()) + 1)
-    earlier = np.zeros_like(later)
-    # equal values of x belong to one block, very many of them to one of their own
-    targets, starts = np.arange(0, n, max(1, int(sqrt(n)))), np.flatnonzero(np.diff(x[order], prepend=-1))
-    before, after = np.searchsorted(starts, targets, "right") - 1, np.searchsorted(starts, targets, "left")
-    cuts = np.unique(starts[np.r_[before, after[after < len(starts)]]])
-    for block in np.split(order, cuts[cuts > 0]):
-        counts = np.bincount(y[block], minlength=len(later))
-        later = later - counts
-        for side, sign in ((earlier, 1), (later, -1)):
-            below = np.cumsum(side) - side
-            above = side.sum() - below - side
-            out[block] += sign * (below - above)[y[block]]
-        earlier = earlier + counts
-        for at in [] if x[block[0]] == x[block[-1]] else np.array_split(block, -(-(len(block) ** 2) // CHUNK)):
-            out[at] += (np.sign(x[at, None] - x[block]) * np.sign(y[at, None] - y[block])).sum(axis=1)
-    return out

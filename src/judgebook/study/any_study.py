@@ -218,9 +218,9 @@ class AnyStudy(Section):
     )
     filters: list[Filter] = Field(
         [],
-        description="rules by which ratings or annotators that differ from the others are left out, in order; after "
-        "them, agreement is higher by construction",
-        examples=[[{"rule": "deviation", "most": 1}, {"rule": "kappa", "least": 0.2}]],
+        description="rules by which ratings that differ from the others are left out, in order; after them, agreement "
+        "is higher by construction",
+        examples=[[{"rule": "deviation", "most": 1}]],
     )
     bootstrap: Bootstrap = Bootstrap()
     inference: Inference = Inference()

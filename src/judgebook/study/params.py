@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -223,7 +222,6 @@ def find(study: str | os.PathLike) -> Path:
 
 def is_file(path: Path) -> bool:
     """Whether there is such a file; False also for a path that no file can have."""
-    sys.audit("judgebook.seen", path)  # `unchanged` has what a run asks for; notebooks need not depend on it
     try:
         return path.is_file()
     except (OSError, ValueError):  # longer than the system allows, or with a null character

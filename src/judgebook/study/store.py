@@ -58,7 +58,7 @@ def folders(study: str) -> list[Path]:
 
 
 def kept(study: str, notebook: str) -> Path:
-    """The folder of what the analyses of a notebook gave (`execution.kept`)."""
+    """The folder of what the analyses of a notebook gave (`execution`)."""
     return processed(study) / ".kept" / notebook
 
 

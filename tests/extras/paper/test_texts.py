@@ -93,15 +93,15 @@ def answer(key, verdict="certain"):
 
 
 def test_exclusions_are_counted(material):
-    rules = [Filter(rule="deviation", most=2.5), Filter(rule="kappa", weights="linear")]
+    rules = [Filter(rule="deviation", most=2.5), Filter(rule="deviation", center="mean")]
     study = material.study.model_copy(update={"filters": rules})
     rows = [("annotations", "kept", "", 80), ("annotations", "dropped", "far from the median (`filters`)", 15)]
-    rows += [("annotations", "dropped", "annotator's mean kappa (`filters`)", 5), ("annotations", "dropped", "odd", 9)]
+    rows += [("annotations", "dropped", "far from the mean (`filters`)", 5), ("annotations", "dropped", "odd", 9)]
     counts = pd.DataFrame(rows, columns=["what", "action", "reason", "n"])
     changed = findings.Material(study, material.scores, material.results, material.names, MADE, counts)
     text = said_methods(changed)
     assert "further than 2.5 median absolute deviations (times 1.4826) from the median of their item" in text
-    assert "Then, the ratings of annotators whose mean linearly weighted Cohen’s kappa" in text
+    assert "Then, ratings further than 1 mean absolute deviation from the mean" in text
     assert "This excluded 20 of 100 judgements (20.0%)" in text
     assert "[@leys2013]" in text
     assert "Exclusions" not in said_methods(material)

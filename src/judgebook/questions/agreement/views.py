@@ -62,7 +62,7 @@ def forests(
 
 def _forest(part: pd.DataFrame, names: DisplayNames, marks: Sequence[float], name: str) -> Plot:
     interval = f"{names.ci} over {over(part)}"
-    fig = plots.forest_figure(part, names, key=(interval, ""), xlabel="Krippendorff's alpha", reference=(0.0, *marks))
+    fig = plots.forest_figure(part, names, xlabel="Krippendorff's alpha", reference=(0.0, *marks))
     for ax in fig.axes:
         for k, mark in enumerate(marks):
             close = k + 1 < len(marks) and marks[k + 1] - mark < 0.2  # two numbers would touch

@@ -30,7 +30,7 @@ import pandas as pd
 from scipy import sparse
 
 from judgebook.annotations.summary import with_means
-from judgebook.execution.tasks import run
+from judgebook.execution import run
 from judgebook.questions.annotators import indicators
 from judgebook.questions.annotators.indicators import ITEM
 from judgebook.questions.collection import costs

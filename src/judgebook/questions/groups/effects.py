@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations.scores import sides, weighted
-from judgebook.execution.tasks import run
+from judgebook.execution import run
 from judgebook.study.labels import METHODS
 from judgebook.study.schema import Annotations
 

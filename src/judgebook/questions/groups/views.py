@@ -11,8 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from judgebook.display import captions, cells, tables
-from judgebook.display.grid_plots import ROW, filled, grid_figure, interval_keys, intervals
-from judgebook.display.many import DRAWN, pages
+from judgebook.display.grid_plots import DRAWN, ROW, filled, grid_figure, interval_keys, intervals, pages
 from judgebook.display.names import BAD, GOOD, OPEN, DisplayNames
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.style import INK, handle

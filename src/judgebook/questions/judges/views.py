@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from judgebook.display import captions, tables
-from judgebook.display.grid_plots import filled, grid_figure, interval_keys, intervals
-from judgebook.display.many import DRAWN, pages
+from judgebook.display.grid_plots import DRAWN, filled, grid_figure, interval_keys, intervals, pages
 from judgebook.display.names import GOOD, MARKERS, NEUTRAL, DisplayNames
 from judgebook.display.text import Phrases, listing, percent, span
 from judgebook.display.views import Plot, Table

@@ -10,8 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from judgebook.display import captions, tables
-from judgebook.display.grid_plots import grid_figure, interval_keys, intervals
-from judgebook.display.many import pages
+from judgebook.display.grid_plots import grid_figure, interval_keys, intervals, pages
 from judgebook.display.names import GOOD, NEUTRAL, DisplayNames
 from judgebook.display.style import handle
 from judgebook.display.text import Phrases, span

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from judgebook.display import captions, tables
-from judgebook.display.many import DRAWN
+from judgebook.display.grid_plots import DRAWN
 from judgebook.display.names import BAD, GOOD, NONE, OPEN, DisplayNames
 from judgebook.display.plots import stacked
 from judgebook.display.style import PAGE, handle, legend_of, subplots, tips

@@ -28,9 +28,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from judgebook import execution
 from judgebook.annotations import population
 from judgebook.annotations.summary import in_sessions
-from judgebook.execution import tasks
 from judgebook.model import comparisons, ratings
 from judgebook.model.comparisons import Comparisons, outcomes
 from judgebook.model.contrasts import Differences
@@ -142,7 +142,7 @@ def analyse(
     ranked = ranked[~ranked[["system", "system_b"]].isin(list(unranked)).any(axis=1)]
     for _, of_method in ranked.groupby("method", sort=False):
         pieces.append(partial(_fitted, of_method, declared, plan))
-    rows = [row for made in tasks.run(_call, [(piece,) for piece in pieces], doing="simulations") for row in made]
+    rows = [row for made in execution.run(_call, [(piece,) for piece in pieces], doing="simulations") for row in made]
     return collect({"corpus": corpus, "group": group, "seed": seed} | row for row in rows)
 
 

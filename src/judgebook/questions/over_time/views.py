@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 
 from judgebook.annotations.periods import in_order
 from judgebook.display import captions, cells
-from judgebook.display.many import DRAWN, MANY
+from judgebook.display.grid_plots import DRAWN, MANY
 from judgebook.display.names import DisplayNames
 from judgebook.display.style import PAGE, legend, panel, subplots, tips
 from judgebook.display.text import Phrases, told

@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator
 
 from judgebook.display import style
 from judgebook.display.cells import intervals, of_interval
-from judgebook.display.many import DRAWN, MOST
+from judgebook.display.grid_plots import DRAWN, MOST
 from judgebook.display.names import BAD, OPEN, DisplayNames
 from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
 from judgebook.display.text import Phrases, number

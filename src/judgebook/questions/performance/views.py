@@ -16,7 +16,7 @@ from judgebook.annotations.population import Population
 from judgebook.annotations.summary import evaluations
 from judgebook.display import cells
 from judgebook.display.cells import intervals
-from judgebook.display.many import MANY
+from judgebook.display.grid_plots import MANY
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.text import Phrases, percent

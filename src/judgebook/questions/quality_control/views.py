@@ -11,8 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from judgebook.display import captions, cells, marks, tables
-from judgebook.display.grid_plots import grid_figure, interval_keys, intervals
-from judgebook.display.many import DRAWN
+from judgebook.display.grid_plots import DRAWN, grid_figure, interval_keys, intervals
 from judgebook.display.names import BAD, GOOD, NEUTRAL, OPEN, DisplayNames
 from judgebook.display.plots import heatmap
 from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from judgebook.display.cells import Cell
-from judgebook.display.many import DRAWN
+from judgebook.display.grid_plots import DRAWN
 from judgebook.display.names import DisplayNames
 from judgebook.display.plots import heatmap
 from judgebook.display.style import PAGE, subplots

@@ -10,8 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from judgebook.display import captions, cells, tables
-from judgebook.display.grid_plots import ROW, filled, grid_figure, interval_keys, intervals
-from judgebook.display.many import DRAWN, pages
+from judgebook.display.grid_plots import DRAWN, ROW, filled, grid_figure, interval_keys, intervals, pages
 from judgebook.display.names import DisplayNames
 from judgebook.display.style import handle, log_axis
 from judgebook.display.text import Phrases, percent, span

@@ -163,28 +163,16 @@ class Group(Section):
 
 
 class Filter(Section):
-    """A rule that leaves out ratings or annotators because they differ from the others."""
+    """A rule that leaves out ratings because they are far from the others of their item."""
 
-    rule: Literal["deviation", "kappa"] = Field(
-        description="deviation: ratings far from the others of their item; kappa: label by label, annotators who agree "
-        "little with the others"
-    )
+    rule: Literal["deviation"] = Field(description="deviation: by the distance from the others")
     labels: list[str] = Field([], description="labels it applies to; empty: all")
     center: Literal["median", "mean"] = Field(
         "median",
-        description="deviation: distances are from the median, in units of their median times 1.4826 (Leys et al. "
-        "2013), or from the mean, in units of their mean",
+        description="distances are from the median, in units of their median times 1.4826 (Leys et al. 2013), or from "
+        "the mean, in units of their mean",
     )
-    most: float = Field(
-        1.0, gt=0, le=100, description="deviation: largest distance, in these units, at which a rating stays"
-    )
-    least: float = Field(0.2, ge=-1, le=1, description="kappa: mean Cohen's kappa with the others that suffices")
-    weights: Literal["none", "linear", "quadratic"] = Field(
-        "none", description="kappa: weights by the distance of two answers (Cohen 1968)"
-    )
-    shared: int = Field(
-        10, ge=2, le=limits.COUNT, description="kappa: items that two annotators must have in common to be compared"
-    )
+    most: float = Field(1.0, gt=0, le=100, description="largest distance, in these units, at which a rating stays")
 
 
 #: what one judgement may be said to depend on, from the smallest
@@ -238,18 +226,6 @@ class Figures(Section):
         examples=[["svg", "pdf", "png"]],
     )
     dpi: int = Field(150, ge=50, le=600, description="resolution of the PNG in notebooks and the gallery")
-    width: float = Field(
-        7.0, ge=3.4, le=14, description="inches of a figure as wide as a page; narrower ones change in proportion"
-    )
-    font_size: float = Field(8.0, ge=6, le=16, description="points of the names on axes; other text in proportion")
-    palette: Literal["okabe_ito", "tol_bright", "tol_muted"] = Field(
-        "okabe_ito",
-        description="colours of systems, distinguishable with common kinds of colour vision: those of Okabe and Ito "
-        "(2008), or the bright or muted ones of Tol (2021)",
-    )
-    greyscale: bool = Field(
-        False, description="greys for all colours: markers tell systems and groups apart, hatching what is bad"
-    )
 
 
 class TrainingItem(Section):

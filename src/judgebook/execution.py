@@ -1,7 +1,12 @@
-"""What an analysis gave, kept until its code or its arguments change: a page that is drawn anew computes nothing again.
+"""How analyses are carried out: what one gave is kept until its code or its arguments change, and independent tasks of
+one, such as its labels or blocks of pairs, say how far they are.
 
 `$COMPENDIUM_CODE` names a file that the pipeline writes: for each module that a notebook may call, the digest of all
 the code behind it, packages included. Without it, in Jupyter, a value is kept as long as the kernel lives.
+`$COMPENDIUM_PROGRESS` names a file that says how far the analysis is; the pipeline shows it.
+
+A task receives everything it needs, its own random generator included. Functions may round otherwise for an array with
+gaps than for one without, so gaps are closed first, and results do not depend on how arguments were cut.
 """
 
 from __future__ import annotations
@@ -11,7 +16,8 @@ import json
 import os
 import pickle
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -26,6 +32,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 CODE = "COMPENDIUM_CODE"
+#: the file in which an analysis says how far it is
+PROGRESS = "COMPENDIUM_PROGRESS"
+_EVERY = 1.0  # seconds between two notes on progress
 _IN_MEMORY: dict[str, tuple[str, bytes]] = {}
 
 
@@ -111,3 +120,50 @@ def _on_disk(path: Path, depends: str, compute: Callable[[], Any]) -> Any:
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
+
+
+def run(function: Callable[..., T], tasks: Iterable[tuple[Any, ...]], *, doing: str) -> list[T]:
+    """`function(*task)` for each task, in order.
+
+    tasks : positional arguments, not changed by `function`; random generators come from `rng.spawn`, one per task.
+    doing : what is computed, in a word or two: "permutation tests"
+    """
+    same: dict[int, Any] = {}  # an argument of many tasks stays one object
+    listed = list(tasks)  # holds every argument, so that no two have the same id
+    todo = [tuple(same.setdefault(id(a), _contiguous(a)) for a in task) for task in listed]
+    progress, results = _Progress(doing), []
+    for task in todo:
+        results.append(_contiguous(function(*task)))
+        progress(len(results), len(todo))
+    return results
+
+
+def _contiguous(value: Any) -> Any:
+    import numpy as np  # which a run without work does not need
+
+    if isinstance(value, np.ndarray) and not (value.flags.c_contiguous or value.flags.f_contiguous):
+        return value.copy(order="C")
+    return tuple(map(_contiguous, value)) if type(value) is tuple else value
+
+
+class _Progress:
+    """Notes, at most one a second, how many tasks are done and how long the others will take."""
+
+    def __init__(self, doing: str):
+        self.doing = doing
+        self.started = self.noted = time.monotonic()
+
+    def __call__(self, done: int, n: int) -> None:
+        now = time.monotonic()
+        if now - self.noted > _EVERY and done < n:
+            self.noted = now
+            note(f"{self.doing} {done} of {n}", (now - self.started) / done * (n - done))
+
+
+def note(text: str, left: float = 0.0) -> None:
+    """Say how far the analysis is and how many seconds this step has left, where somebody asked."""
+    if path := os.environ.get(PROGRESS):
+        with suppress(OSError):  # a note that cannot be made is no reason to stop
+            temporary = Path(f"{path}.tmp")
+            temporary.write_text(f"{text}\n{left:.0f}", encoding="utf-8")
+            temporary.replace(path)

@@ -1,12 +1,13 @@
-"""What an analysis gave is kept until its code or its arguments change."""
+"""What an analysis gave is kept until its code or its arguments change; its tasks say how far they are."""
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from judgebook.execution import kept as module
-from judgebook.execution.kept import kept
+from judgebook import execution
+from judgebook.execution import kept
 from judgebook.study.labels import METHODS
 
 CALLS = []
@@ -26,7 +27,7 @@ def code(monkeypatch, tmp_path):
     """The pipeline's file of digests, as a function that writes it."""
     CALLS.clear()
     path = tmp_path / "code.json"
-    monkeypatch.setenv(module.CODE, str(path))
+    monkeypatch.setenv(execution.CODE, str(path))
 
     def write(digest):
         path.write_text(json.dumps({__name__: digest}))
@@ -84,7 +85,7 @@ def test_what_it_depends_on_has_it_computed_again(code, tmp_path, change, monkey
 
 
 def test_without_the_pipeline_and_outside_of_jupyter_nothing_is_kept(code, tmp_path, monkeypatch):
-    monkeypatch.delenv(module.CODE)
+    monkeypatch.delenv(execution.CODE)
     for _ in range(2):
         kept(tmp_path / "of", analyse, frame(), 1)
     assert CALLS == [1, 1]
@@ -92,9 +93,9 @@ def test_without_the_pipeline_and_outside_of_jupyter_nothing_is_kept(code, tmp_p
 
 
 def test_in_jupyter_the_last_value_is_kept(code, tmp_path, monkeypatch):
-    monkeypatch.delenv(module.CODE)
-    monkeypatch.setattr(module, "_in_jupyter", lambda: True)
-    monkeypatch.setattr(module, "_IN_MEMORY", {})
+    monkeypatch.delenv(execution.CODE)
+    monkeypatch.setattr(execution, "_in_jupyter", lambda: True)
+    monkeypatch.setattr(execution, "_IN_MEMORY", {})
     for n in (1, 1, 2, 2, 1):
         assert kept(tmp_path / "of", analyse, frame(), n)["sum"] == 6 + n
     assert CALLS == [1, 2, 1]
@@ -104,4 +105,25 @@ def test_in_jupyter_the_last_value_is_kept(code, tmp_path, monkeypatch):
 def test_of_texts_each_cell_counts():
     texts = pd.DataFrame({"name": pd.Series(["abcdefgh"] * 200_000, dtype="str")})
     other = texts.assign(name=texts["name"].where(texts.index != 7, "abcdefgx"))
-    assert module._arguments(texts) == module._arguments(texts.copy()) != module._arguments(other)
+    assert execution._arguments(texts) == execution._arguments(texts.copy()) != execution._arguments(other)
+
+
+def test_progress_says_how_far_the_analysis_is(tmp_path, monkeypatch):
+    monkeypatch.setenv(execution.PROGRESS, str(tmp_path / "progress"))
+    monkeypatch.setattr(execution, "_EVERY", -1.0)
+    assert execution.run(pow, [(i, 2) for i in range(3)], doing="permutation tests") == [0, 1, 4]
+    text, left = (tmp_path / "progress").read_text().splitlines()
+    assert text == "permutation tests 2 of 3"
+    assert int(left) >= 0
+
+
+def flags(gaps, transposed, whole):
+    return gaps.flags.c_contiguous, np.shares_memory(transposed, whole), gaps.T[::2]
+
+
+def test_arrays_with_gaps_are_closed_in_arguments_and_results():
+    wide = np.arange(12.0).reshape(3, 4)
+    closed, shared, result = execution.run(flags, [(wide[:, ::2], wide.T, wide)], doing="")[0]
+    assert closed
+    assert shared
+    assert result.flags.c_contiguous or result.flags.f_contiguous

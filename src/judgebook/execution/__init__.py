@@ -1,1 +1,0 @@
-"""Tasks of one analysis with notes on progress, and what is kept of an analysis."""
