@@ -36,7 +36,8 @@ class Guess(Doubts):
     """What a table seems to hold.
 
     table : what determines what in it. close : our column -> those of readings nearly as good. pair, outcomes : the
-    sides of comparisons, and columns that say who won. columns : our column -> the file's. labels : the file's spelling
+    sides of comparisons, and columns that say who won. shown : columns of what stands side by side in a row, or of
+    which of it was chosen: no item, and nobody who judged. columns : our column -> the file's. labels : the file's spelling
     -> (id, smallest, largest, whole numbers).
     identify, identify_b, context : columns that make the id of a dialogue (of the other of a pair, of what systems
     answered) together. positions : it
@@ -87,6 +88,7 @@ class Guess(Doubts):
     score_columns: list[str] = field(default_factory=list)
     table: Table | None = None
     pair: Pair | None = None
+    shown: list[str] = field(default_factory=list)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     close: dict[str, list[str]] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)

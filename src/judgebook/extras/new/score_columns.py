@@ -212,7 +212,7 @@ def _labels(
         of = grids.of_items(out, cells, named, columns)
     elif out.counted:
         of = dict.fromkeys(columns, str(out.one_label))
-    elif _counts(out, ratings) or _wins(out, cells, columns):
+    elif ("each column" not in out.answers and _counts(out, ratings)) or _wins(out, cells, columns):
         return None
     elif (each := out.answers.get("each column")) == "label":
         of = {c: c for c in columns}
@@ -276,14 +276,14 @@ def _named_grid(
 
 
 def _counts(out: Guess, ratings: dict[str, pd.Series]) -> bool:
-    """Whether columns say how many gave each answer, or the ranks of systems: then their sum is always the same."""
+    """Whether columns say how many gave each answer: then their sum is always the same."""
     sums = pd.DataFrame(ratings).sum(axis=1, min_count=len(ratings)) if len(ratings) > 2 else pd.Series(dtype=float)
     if len(sums) < 5 or len(set(sums)) != 1:
         return False
     out.unused |= dict.fromkeys(ratings, "not ratings: these columns add up to the same sum in every row")
-    ways = [Answer("counts of answers: `scores` with {score} and `count`"), Answer("ranks: `scores` with {system}")]
+    how = Answer("counts of answers: `scores` with {score} and `count`")
     text = f"What are {', '.join(list(ratings)[:8])}?"
-    out.ask("labels", text, "no judgements", *ways, evidence=f"they add up to {sums.iloc[0]:g} in every row")
+    out.ask("labels", text, "no judgements", how, evidence=f"they add up to {sums.iloc[0]:g} in every row")
     return True
 
 

@@ -22,19 +22,26 @@ def of_options(out: Guess, cells: pd.DataFrame, options: list[str], system: str)
     A column of which each annotator has each value once is taken, best one that has the same value for the same
     options; else the options themselves.
     """
+    several = [c for c in out.identify if c in cells and c != out.columns.get("system")]
     named = [out.columns.get(ours) for ours in ("dialogue", "context")]
     for ours in _ITEM:
         out.columns.pop(ours, None)
         out.why.pop(ours, None)
-    free = [c for c in cells if c and c not in {*out.columns.values(), *options}]
-    columns = [c for c in dict.fromkeys([*named, *(c for c in free if roles.role_of(c) == "dialogue")]) if c in cells]
-    who = [out.columns[c] for c in ("annotator",) if c in out.columns]
-    columns = [c for c in columns if cells[c].duplicated().any() and not (who and cells.duplicated([c, *who]).any())]
-    columns.sort(key=lambda c: not _same(cells, c, options))
+    free = [c for c in cells if c and c not in {*out.columns.values(), *options, *out.shown}]
     again = len(options) > 1 and cells.duplicated(options).any()
+    also = [c for c in free if roles.role_of(c) == "dialogue" or (again and _same(cells, c, options, both=True))]
+    who = [out.columns[c] for c in ("annotator",) if c in out.columns]
+
+    def once(columns: list[str]) -> bool:
+        return bool(cells.duplicated(columns).any()) and not (who and cells.duplicated([*columns, *who]).any())
+
+    columns = [c for c in dict.fromkeys([*named, *also]) if c in cells and once([c])]
+    columns.sort(key=lambda c: not _same(cells, c, options))
     item = next(iter(columns), None) or (None if again else next((c for c in named if c), None))
     if item:
         out.columns["context"], out.identify = item, [item, system]
+    elif several and once(several):
+        out.context, out.identify = several, [*several, system]
     else:
         out.identify = [*(options if again else ["{row}"]), system]
     out.why["identify"] = "the options of a row are judged together"
@@ -65,10 +72,12 @@ def _ask_shown_again(out: Guess, cells: pd.DataFrame, options: list[str], system
             return
 
 
-def _same(cells: pd.DataFrame, item: str, options: list[str]) -> bool:
-    """Whether rows of an item show the same options, in whatever order."""
+def _same(cells: pd.DataFrame, item: str, options: list[str], *, both: bool = False) -> bool:
+    """Whether rows of an item show the same options, in whatever order; both : and no other item does."""
     shown = cells[options].apply(lambda row: "\n".join(sorted(row)), axis=1) if options else cells[item]
-    return bool(shown.groupby(cells[item]).nunique().max() <= 1)
+    return bool(
+        shown.groupby(cells[item]).nunique().max() <= 1 and not (both and cells[item].groupby(shown).nunique().max() > 1)
+    )
 
 
 def alternative(pairs: str) -> str:
