@@ -183,6 +183,13 @@ def whatever_its_name(out: Guess, column: str, values: pd.Series, scales: list[s
     return True if levels in scales or (levels <= {0, 1} and {0.0, 1.0} in scales) else None
 
 
+def was_assigned(out: Guess, column: str) -> bool:
+    """Whether a column was assigned to what each person saw of each item, so that nobody judged it."""
+    t = out.table
+    roles = [out.columns[r] for r in ("dialogue", "context", "annotator") if r in out.columns]
+    return t is not None and len(roles) > 1 and column in t.code and {*roles} <= {*t.code} and t.assigned(column, *roles)
+
+
 def units(cells: pd.DataFrame, columns: list[str]) -> np.ndarray:
     """(rows,) a number for each combination of what columns hold; -1 where one is missing."""
     unit, *others = (codes.texts_of(cells[column]).code for column in columns)

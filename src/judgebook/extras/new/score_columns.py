@@ -24,6 +24,7 @@ from judgebook.extras.new.columns import (
     rated,
     share,
     units,
+    was_assigned,
     whatever_its_name,
     within,
 )
@@ -379,6 +380,10 @@ def _ordered(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
         ordered[column] = _places(held, steps, cells.index)
     for column, answers in differing(out, cells).items():
         if column in out.sets or set(answers) <= set(out.values):
+            continue
+        if was_assigned(out, column) and f"label {column}" not in out.answers:
+            out.unused[column] = "assigned to what each person saw: it says what was shown, not what was judged"
+            ask_if_answers(out, column, "each person saw its values equally often of each item")
             continue
         out.categories[column] = answers
         ordered[column] = _places(codes.texts_of(cells[column]).stripped, answers, cells.index)

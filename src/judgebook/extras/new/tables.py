@@ -17,6 +17,7 @@ from judgebook.extras.new.columns import Guess, ask_if_answers, distinct_texts, 
 from judgebook.extras.new.judged import platforms
 from judgebook.extras.new.judged.gold import gold_and_judges, scored_as_gold
 from judgebook.extras.new.judged.words import as_numbers, in_rows, is_few
+from judgebook.extras.new.one_label import without_majorities
 from judgebook.extras.new.score_columns import wide
 from judgebook.extras.new.shapes import parts, periods
 from judgebook.extras.new.shapes import tables as shapes
@@ -49,7 +50,8 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     roles.by_words(out, named, numeric)
     beside = shapes.side_by_side(out, cells, numeric)
     comparisons.find(out, cells)
-    readings.choose(out, named.drop(columns=[c for c in {*out.outcomes, *out.shown} if c in named]))
+    free = named.drop(columns=[c for c in {*out.outcomes, *out.shown} if c in named])
+    readings.choose(out, free, shapes.shown_again(beside, cells))
     cells = _of_one_kind(out, cells)
     cells = cleaning.self_comparisons(out, cells)
     numeric = {c: v.reindex(cells.index) for c, v in numeric.items()}
@@ -121,7 +123,7 @@ def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
         out.warnings.append(f"{counted(sum(nameless), 'column')} without a name: not used; name what is to be read")
     # several columns may share the empty name: what looks at columns by their names comes after this
     cells = _shortened(cells.loc[:, [not n for n in nameless]])
-    cells = platforms.set_apart(out, _drawn(out, cells))
+    cells = without_majorities(out, platforms.set_apart(out, _drawn(out, cells)))
     # an id may be spelt so: a system called NA, a person called nan
     ids = [c for c in cells if c and (roles.role_of(c) in ("system", "annotator", "dialogue") or roles.names_a_side(c))]
     every = {c: codes.texts_of(cells[c]).n for c in cells}
