@@ -275,7 +275,7 @@ def _candidates(t: Table, role: str, free: list[str]) -> list[tuple[str | None, 
     """The columns that may well have a role, with points; and none."""
     alone = {c: points for c in free if (points := _alone(t, role, c)) is not None}
     best = []
-    saying = [c for c in t.few if t.kinds[c].kind in _SAYING or any(named(r, c) > 0 for r in ROLES)]
+    saying = [c for c in t.few if t.kinds[c].kind in _SAYING]
     for c in sorted(alone, key=lambda c: -alone[c])[: 3 * _TRIED]:
         # answers come as they come; what was assigned is spread evenly
         judged = t.kinds[c].kind in ("rating", "slider", "number", "words") and alone[c] < 0

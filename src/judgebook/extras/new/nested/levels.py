@@ -167,8 +167,10 @@ class Levels:
         last = Counter(p[-1] for p in near)
         called = {p: f"{p[-1] if last[p[-1]] == 1 else '.'.join(p)} " for p in cells if isinstance(p, tuple)}
         places = {name: p for p, name in called.items()}
+        table_kinds = {called[p]: Nature("id", "named so") for p in fixed.values() if p in called}
         turns = [called[p] for p in called if p[-1] == LIST and _TURNS.search(name_of(p))]
         table = readings.Table(cells.rename(columns=called), ["label", *turns])
+        table.kinds |= table_kinds
         keys = [called[v] for v in levels_of(place) if v[-1] == MAP and v not in self.names]
         free = [called[p] for p in near if p in called] + keys
         found = readings.read(table, {r: called[p] for r, p in fixed.items() if p in called}, free)
@@ -176,6 +178,7 @@ class Levels:
         for role, what in (("system", "systems"), ("annotator", "people")):
             ways = readings.columns_for(table, role, found, free)
             told = {c: places[c] for c in ways if places[c] in near and role not in fixed}
+            told = {c: p for c, p in told.items() if self.natures[p].kind in ("words", "names", "id", "counter")}
             self.out.choices[role] = [
                 Answer(f"the key {name_of(p)!r}: {table.levels[c]} {what}", given={role: ".".join(p)})
                 for c, p in told.items()

@@ -122,6 +122,7 @@ def _by_paths(out: Guess, paths: dict[str, str]) -> Guess | None:
         beside = [c for c, path in paths.items() if path.rpartition(".")[0] == place and c not in out.score_columns]
         if out.one_label and place and beside:
             out.more.append(f"keep: {{annotator: [{', '.join(quoted(c) for c in out.score_columns)}]}}")
+        out.skip_columns = []
         out.scores = f"{place}.{out.scores}".lstrip(".")
     out.columns = {ours: at(c) for ours, c in out.columns.items()}
     out.identify, out.identify_b = [at(c) for c in out.identify], [at(c) for c in out.identify_b]
