@@ -46,7 +46,9 @@ def _best_worst() -> Iterable[Kind]:
                 score = {one: 1, other: -1}
                 truth += [Judgement(f"t{i}", s, person, label, score.get(j, 0)) for j, s in enumerate(shown)]
         table = [["tuple", *(head + p for p in places), where, best, worst], *rows]
-        yield _csv(f"best and worst: {name}", [r[1:] for r in table] if "no id" in name else table, truth)
+        answer = ("Who judged?", f"the column {where!r}")  # where its name does not say it
+        rows = [r[1:] for r in table] if "no id" in name else table
+        yield _csv(f"best and worst: {name}", rows, truth, answer=answer)
 
 
 def _ranks() -> Iterable[Kind]:
@@ -65,7 +67,8 @@ def _ranks() -> Iterable[Kind]:
                 extra = {"comment": f"I liked one of {i} the most of all", "confidence": pick.randint(1, 5)}
                 rows.append([person, i + 1, *ranks, *(extra[m] for m in more)])
                 truth += [Judgement(f"{i}", s, person, "rank", r) for s, r in zip(systems, ranks, strict=True)]
-        yield _csv(f"ranks: {name}", [[*head, *systems, *more], *rows], truth)
+        answer = ("Who judged?", f"the column {head[0]!r}")
+        yield _csv(f"ranks: {name}", [[*head, *systems, *more], *rows], truth, answer=answer)
 
 
 def _most(votes: list[Any]) -> Any:

@@ -31,6 +31,8 @@ _LABEL_KEYS = {"label", "metric", "criterion", "dimension", "question", "aspect"
 _IDS = {"id", "idx", "uid", "uuid"}
 
 
+#: values that all differ are ids where they are so many
+_KEYS = 5
 #: of keys, so many for each item on average show that they cross items
 _CROSSED = 1.2
 
@@ -167,10 +169,11 @@ class Levels:
         last = Counter(p[-1] for p in near)
         called = {p: f"{p[-1] if last[p[-1]] == 1 else '.'.join(p)} " for p in cells if isinstance(p, tuple)}
         places = {name: p for p, name in called.items()}
-        table_kinds = {called[p]: Nature("id", "named so") for p in fixed.values() if p in called}
+        single = [p for p in near if self._is_key(p)]
+        ids = {called[p]: Nature("id", "each has another") for p in [*fixed.values(), *single] if p in called}
         turns = [called[p] for p in called if p[-1] == LIST and _TURNS.search(name_of(p))]
         table = readings.Table(cells.rename(columns=called), ["label", *turns])
-        table.kinds |= table_kinds
+        table.kinds |= ids
         keys = [called[v] for v in levels_of(place) if v[-1] == MAP and v not in self.names]
         free = [called[p] for p in near if p in called] + keys
         found = readings.read(table, {r: called[p] for r, p in fixed.items() if p in called}, free)
@@ -201,6 +204,11 @@ class Levels:
         self.told = {role: places[c] for role, c in told.items() if c}
         system = told["system"]
         self.several = bool(system and item) and table.each(str(system), item) > _CROSSED
+
+    def _is_key(self, place: Place) -> bool:
+        """Whether each element of a list, or record, has a number or a short name of its own there."""
+        values = self.leaves[place].values
+        return len(set(values)) == len(values) >= _KEYS and not self._is_text(place)
 
     @staticmethod
     def _above(level: Place) -> str:

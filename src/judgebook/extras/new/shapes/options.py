@@ -120,7 +120,7 @@ def _names_one(cells: pd.DataFrame, column: str, options: list[str], places: lis
     held = cells[column].str.strip()
     given = held != ""
     letters = [chr(64 + int(p)) if p.isdecimal() and int(p) <= _MOST else p for p in places]
-    by_place = held.isin({*places, *letters, *map(str.lower, letters), *options})
+    by_place = held.isin({*places, *letters, *map(str.lower, letters), *map(str.upper, letters), *options})
     by_name = pd.concat([cells[o].str.strip() == held for o in options], axis=1).any(axis=1)
     return bool(given.any() and (by_place | by_name)[given].all())
 
