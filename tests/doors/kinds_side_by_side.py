@@ -98,7 +98,9 @@ def _majorities() -> Iterable[Kind]:
         say = [{1: "A", -1: "B", 0: "tie"}[v] for v in votes]
         rows.append([f"q{i}", one, other, *say, _most(say)])
         truth += [Judgement(f"q{i}", one, f"rater{k}", "better", v, other) for k, v in enumerate(votes)]
-    yield _csv("most: comparisons", [["q", "model_a", "model_b", "rater1", "rater2", "rater3", "majority"], *rows], truth)
+    yield _csv(
+        "most: comparisons", [["q", "model_a", "model_b", "rater1", "rater2", "rater3", "majority"], *rows], truth
+    )
 
 
 def _assigned() -> Iterable[Kind]:
@@ -125,10 +127,20 @@ def _assigned() -> Iterable[Kind]:
 def _nested() -> Iterable[Kind]:
     """Items with what each system said, and below it what people said of that."""
     for name, (above, item, versions, system, text, reviews, who), labels, n in (
-        ("stories", ("stories", "prompt_id", "versions", "source", "story", "reviews", "reviewer"), ("plot", "style"), 7),
+        (
+            "stories",
+            ("stories", "prompt_id", "versions", "source", "story", "reviews", "reviewer"),
+            ("plot", "style"),
+            7,
+        ),
         ("no list above", ("", "prompt_id", "versions", "source", "text", "reviews", "reviewer"), ("plot", "style"), 9),
         ("docs", ("docs", "doc", "outputs", "engine", "output", "ratings", "judge"), ("fluency", "adequacy"), 8),
-        ("articles", ("data", "article", "summaries", "made_by", "summary", "opinions", "person"), ("clear", "short"), 12),
+        (
+            "articles",
+            ("data", "article", "summaries", "made_by", "summary", "opinions", "person"),
+            ("clear", "short"),
+            12,
+        ),
         ("one label", ("", "qid", "candidates", "name", "candidate", "marks", "marker"), ("grade",), 10),
         ("no texts", ("items", "id", "variants", "writer", "", "scores", "rater"), ("flow", "tone", "fun"), 6),
     ):
@@ -141,7 +153,9 @@ def _nested() -> Iterable[Kind]:
                     scores = {label: pick.randint(1, 5) for label in labels}
                     said.append({who: person, **scores})
                     truth += [Judgement(f"{i}", made, person, x, v) for x, v in scores.items()]
-                of_item.append({system: made, **({text: f"What {made} wrote of {i} in words"} if text else {}), reviews: said})
+                of_item.append(
+                    {system: made, **({text: f"What {made} wrote of {i} in words"} if text else {}), reviews: said}
+                )
             every.append({item: i, versions: of_item})
         yield Kind(f"nested: {name}", {"answers.json": json.dumps({above: every} if above else every)}, truth)
 

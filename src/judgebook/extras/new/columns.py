@@ -187,7 +187,9 @@ def was_assigned(out: Guess, column: str) -> bool:
     """Whether a column was assigned to what each person saw of each item, so that nobody judged it."""
     t = out.table
     roles = [out.columns[r] for r in ("dialogue", "context", "annotator") if r in out.columns]
-    return t is not None and len(roles) > 1 and column in t.code and {*roles} <= {*t.code} and t.assigned(column, *roles)
+    return (
+        t is not None and len(roles) > 1 and column in t.code and {*roles} <= {*t.code} and t.assigned(column, *roles)
+    )
 
 
 def units(cells: pd.DataFrame, columns: list[str]) -> np.ndarray:

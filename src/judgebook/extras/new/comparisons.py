@@ -94,6 +94,9 @@ def find(out: Guess, cells: pd.DataFrame) -> None:
     else:
         return
     out.pair, out.outcomes = pair, found
+    label = out.columns.get("label")
+    if label is not None and _of_a_pair(cells[label], pair):
+        out.columns.pop("label")
     # what else is said of each side is neither the item nor who judged
     beside = {c for p in twins(texts) for c in p if (cells[p[0]] != cells[p[1]]).mean() > 0.5}
     out.shown = sorted(beside - {*pair.columns, *found, *out.columns.values()})
@@ -121,6 +124,15 @@ def find(out: Guess, cells: pd.DataFrame) -> None:
     else:
         out.columns |= dict(zip((pair.of, f"{pair.of}_b"), pair.columns, strict=True))
         out.why.setdefault(pair.of, "two columns, one for each side of a comparison")
+
+
+def _of_a_pair(label: pd.Series, pair: Pair) -> bool:
+    """Whether what seems to name what was judged (`question`) says which pair was shown: each hardly comes again, or
+    always with the same two of several."""
+    sides = pd.Series([" ".join(sorted(two)) for two in zip(pair.first, pair.second, strict=True)], label.index)
+    again = label.duplicated(keep=False)
+    same = bool(again.any()) and sides[again].groupby(label[again]).nunique().max() == 1
+    return label.nunique() * 4 > len(label) or (same and sides.nunique() > 1)
 
 
 def _pairs(out: Guess, cells: pd.DataFrame, held: dict[str, codes.Texts]) -> Iterator[Pair]:

@@ -10,7 +10,16 @@ from judgebook.extras.new.words import ANSWERS
 from judgebook.sources.rows import numbers
 
 #: how two places are told apart
-_PLACES = ({"a", "b"}, {"x", "y"}, {"l", "r"}, {"left", "right"}, {"first", "second"}, {"1", "2"}, {"0", "1"}, {"1st", "2nd"})
+_PLACES = (
+    {"a", "b"},
+    {"x", "y"},
+    {"l", "r"},
+    {"left", "right"},
+    {"first", "second"},
+    {"1", "2"},
+    {"0", "1"},
+    {"1st", "2nd"},
+)
 _PLACE = re.compile(
     r"(?<![a-z0-9])(?:(?P<letter>[a-z])|(?P<word>left|right|first|second|third|1st|2nd|3rd))(?![a-z0-9])"
     r"|(?P<number>[0-9]+)"

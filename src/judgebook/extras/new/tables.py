@@ -144,9 +144,7 @@ def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     return codes.rows(cells, ~cleaning.rows_left_out(out, cells))
 
 
-def _layout(
-    out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series], beside: Options | Ranks | None
-) -> None:
+def _layout(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series], beside: Options | Ranks | None) -> None:
     """Where scores stand, and their labels: in a known shape, a row for each, several in a row, or a column each.
 
     beside : what stands side by side in each row."""

@@ -29,11 +29,7 @@ _RANK_OF = re.compile(r"(rank(?:ing|ed)?(?: of)?[ _.:-]+)(.+)|(.+)([ _.:-]+rank)
 def ranked(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> bool:
     """Whether the table holds ranks; then a label `rank`, of which less is better."""
     free = [c for c in cells if c and c not in out.columns.values()]
-    return (
-        _in_a_cell(out, cells, free)
-        or _by_place(out, cells, numeric)
-        or _in_rows(out, cells, numeric)
-    )
+    return _in_a_cell(out, cells, free) or _by_place(out, cells, numeric) or _in_rows(out, cells, numeric)
 
 
 def _declare(out: Guess, n: int, *, whole: bool = True) -> None:
