@@ -37,8 +37,8 @@ class Guess(Doubts):
 
     table : what determines what in it. close : our column -> those of readings nearly as good. pair, outcomes : the
     sides of comparisons, and columns that say who won. shown : columns of what stands side by side in a row, or of
-    which of it was chosen: no item, and nobody who judged. columns : our column -> the file's. labels : the file's spelling
-    -> (id, smallest, largest, whole numbers).
+    which of it was chosen: no item, and nobody who judged. columns : our column -> the file's. labels : the file's
+    spelling -> (id, smallest, largest, whole numbers).
     identify, identify_b, context : columns that make the id of a dialogue (of the other of a pair, of what systems
     answered) together. positions : it
     is not known who judged. values : words that stand for scores. judges : annotators that look like language models.

@@ -132,7 +132,7 @@ def _of_a_pair(label: pd.Series, pair: Pair) -> bool:
     sides = pd.Series([" ".join(sorted(two)) for two in zip(pair.first, pair.second, strict=True)], label.index)
     again = label.duplicated(keep=False)
     same = bool(again.any()) and sides[again].groupby(label[again]).nunique().max() == 1
-    return label.nunique() * 4 > len(label) or (same and sides.nunique() > 1)
+    return label.nunique() * 4 > len(label) or (same and len({*sides}) > 1)
 
 
 def _pairs(out: Guess, cells: pd.DataFrame, held: dict[str, codes.Texts]) -> Iterator[Pair]:

@@ -441,7 +441,7 @@ def _why(role: str, column: str) -> str:
 
 
 def columns_for(t: Table, role: str, found: list[Reading], free: list[str]) -> list[str]:
-    """Columns that could have a role which the first of the readings `found` does not give them, the likeliest first."""
+    """Columns that could have a role which the first of the readings `found` does not give them, the likely first."""
     tried = [c for r in found for c in (_column(r, role),) if c]
     rest = {c: points for c in free if t.kinds[c].kind in _SAYING and (points := _alone(t, role, c)) is not None}
     taken = {*found[0].item, found[0].system, found[0].annotator}
