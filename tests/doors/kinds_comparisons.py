@@ -261,6 +261,48 @@ def _nested() -> Iterable[Kind]:
         yield Kind(f"nested: {name}", {"votes.jsonl": "".join(json.dumps(x) + "\n" for x in lines)}, truth)
 
 
+def _sides_and_texts() -> Iterable[Kind]:
+    """A line per vote: each side is an object with a system and its text, below a prompt that both answered."""
+    truth = votes()
+    for (one, other), (name, text), context, words in (
+        (("a", "b"), ("from", "text"), "prompt", {1: "a", -1: "b", 0: "tie"}),
+        (("left", "right"), ("model", "output"), "question", {1: "left", -1: "right", 0: "same"}),
+        (("first", "second"), ("system", "reply"), "instruction", {1: "first", -1: "second", 0: "neither"}),
+        (("output_1", "output_2"), ("source", "content"), "source_text", {1: "output_1", -1: "output_2", 0: "tie"}),
+        (("x", "y"), ("name", "answer"), "input", {1: "X", -1: "Y", 0: "="}),
+        (("response_a", "response_b"), ("by", "said"), "request", {1: "A", -1: "B", 0: "both"}),
+    ):
+        for nested in (False, True):
+            rows: dict[str, dict[str, Any]] = {}
+            lines = []
+            for r in truth:
+                row = {context: f"Write in a few words what {r.item} is about, please"}
+                row |= {
+                    k: {name: x, text: f"What {x} said of {r.item} in words"}
+                    for k, x in ((one, r.system), (other, r.other))
+                }
+                lines.append({**row, "judge": r.annotator, "winner": words[int(r.score)]})
+                rows.setdefault(r.item, {**row, "votes": {}})["votes"][r.annotator] = words[int(r.score)]
+            held = [*rows.values()] if nested else lines
+            case = f"sides and texts: {one}, {name}" + ", people as keys" * nested
+            labelled = [r._replace(label="vote" if nested else "winner") for r in truth]
+            yield Kind(case, {"votes.jsonl": "".join(json.dumps(x) + "\n" for x in held)}, labelled)
+
+
+def _left_and_right() -> Iterable[Kind]:
+    truth = votes()
+    for name, head, words in (
+        ("L, R, =", ("question", "left", "right", "who", "winner"), {1: "L", -1: "R", 0: "="}),
+        ("l, r, tie", ("item", "left", "right", "annotator", "winner"), {1: "l", -1: "r", 0: "tie"}),
+        ("1, 2, 0", ("id", "left", "right", "rater", "winner"), {1: 1, -1: 2, 0: 0}),
+        ("signs", ("item", "model_a", "model_b", "worker", "winner"), {1: ">", -1: "<", 0: "="}),
+        ("left_model", ("prompt", "left_model", "right_model", "judge", "winner"), {1: "L", -1: "R", 0: "draw"}),
+        ("in German", ("frage", "links", "rechts", "rater", "winner"), {1: "L", -1: "R", 0: "="}),
+        ("L>R", ("item", "system_l", "system_r", "voter", "winner"), {1: "L>R", -1: "L<R", 0: "L=R"}),
+    ):
+        yield csv(f"left and right: {name}", [[*head], *table(truth, words)[1:]], truth)
+
+
 def _no_comparisons() -> Iterable[Kind]:
     """Two columns of things of one kind that are not compared."""
     pick = random.Random(4)
@@ -281,7 +323,18 @@ def _no_comparisons() -> Iterable[Kind]:
 
 
 def cases() -> list[Kind]:
-    made = [_codes, _names, _raters, _mturk, _texts, _orders, _nested, _no_comparisons]
+    made = [
+        _codes,
+        _names,
+        _raters,
+        _mturk,
+        _texts,
+        _orders,
+        _nested,
+        _sides_and_texts,
+        _left_and_right,
+        _no_comparisons,
+    ]
     return [*(case for some in made for case in some()), *_released()]
 
 

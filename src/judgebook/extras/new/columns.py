@@ -36,8 +36,9 @@ class Guess(Doubts):
     """What a table seems to hold.
 
     table : what determines what in it. close : our column -> those of readings nearly as good. pair, outcomes : the
-    sides of comparisons, and columns that say who won. columns : our column -> the file's. labels : the file's spelling
-    -> (id, smallest, largest, whole numbers).
+    sides of comparisons, and columns that say who won. shown : columns of what stands side by side in a row, or of
+    which of it was chosen: no item, and nobody who judged. columns : our column -> the file's. labels : the file's
+    spelling -> (id, smallest, largest, whole numbers).
     identify, identify_b, context : columns that make the id of a dialogue (of the other of a pair, of what systems
     answered) together. positions : it
     is not known who judged. values : words that stand for scores. judges : annotators that look like language models.
@@ -87,6 +88,7 @@ class Guess(Doubts):
     score_columns: list[str] = field(default_factory=list)
     table: Table | None = None
     pair: Pair | None = None
+    shown: list[str] = field(default_factory=list)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     close: dict[str, list[str]] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)
@@ -179,6 +181,15 @@ def whatever_its_name(out: Guess, column: str, values: pd.Series, scales: list[s
     if any(t.assigned(column, c) for c in roles) or any(t.follows(column, u) for u in units if u):
         return False
     return True if levels in scales or (levels <= {0, 1} and {0.0, 1.0} in scales) else None
+
+
+def was_assigned(out: Guess, column: str) -> bool:
+    """Whether a column was assigned to what each person saw of each item, so that nobody judged it."""
+    t = out.table
+    roles = [out.columns[r] for r in ("dialogue", "context", "annotator") if r in out.columns]
+    return (
+        t is not None and len(roles) > 1 and column in t.code and {*roles} <= {*t.code} and t.assigned(column, *roles)
+    )
 
 
 def units(cells: pd.DataFrame, columns: list[str]) -> np.ndarray:

@@ -77,7 +77,9 @@ class Outcome:
 
 
 def find(out: Guess, cells: pd.DataFrame) -> None:
-    """Say which columns hold the sides and which the outcomes, where rows are comparisons."""
+    """Say which columns hold the sides and which the outcomes, where rows are comparisons of two."""
+    if out.shown:
+        return
     texts = {c: codes.texts_of(cells[c]).stripped for c in cells if c}
     held = {c: of.n for c, of in texts.items() if len(of.distinct) < 2 * _MOST and not _SHOWN.search(c)}
     words = {c: {w: n for w, n in of.items() if w not in out.na_values} for c, of in held.items()}
@@ -92,6 +94,12 @@ def find(out: Guess, cells: pd.DataFrame) -> None:
     else:
         return
     out.pair, out.outcomes = pair, found
+    label = out.columns.get("label")
+    if label is not None and _of_a_pair(cells[label], pair):
+        out.columns.pop("label")
+    # what else is said of each side is neither the item nor who judged
+    beside = {c for p in twins(texts) for c in p if (cells[p[0]] != cells[p[1]]).mean() > 0.5}
+    out.shown = sorted(beside - {*pair.columns, *found, *out.columns.values()})
     if not pair.sure:
         listed, won = " and ".join(map(repr, pair.columns)), " or ".join(map(repr, found))
         no = Answer("no: each row is of one item", given={"no pair": pair.columns[0]})
@@ -116,6 +124,15 @@ def find(out: Guess, cells: pd.DataFrame) -> None:
     else:
         out.columns |= dict(zip((pair.of, f"{pair.of}_b"), pair.columns, strict=True))
         out.why.setdefault(pair.of, "two columns, one for each side of a comparison")
+
+
+def _of_a_pair(label: pd.Series, pair: Pair) -> bool:
+    """Whether what seems to name what was judged (`question`) says which pair was shown: each hardly comes again, or
+    always with the same two of several."""
+    sides = pd.Series([" ".join(sorted(two)) for two in zip(pair.first, pair.second, strict=True)], label.index)
+    again = label.duplicated(keep=False)
+    same = bool(again.any()) and sides[again].groupby(label[again]).nunique().max() == 1
+    return label.nunique() * 4 > len(label) or (same and len({*sides}) > 1)
 
 
 def _pairs(out: Guess, cells: pd.DataFrame, held: dict[str, codes.Texts]) -> Iterator[Pair]:
@@ -174,6 +191,8 @@ def _outcome(
     taken = {c for ours, c in out.columns.items() if ours not in ("score", "label")} | {*pair.columns}
     names = words.keys() & pair.names if pair.of != "text" else set()
     literal = {c.lower(): side for c, side in zip(pair.columns, (1, -1), strict=False)}
+    if len(initials := {c[0] for c in literal}) > 1 and not any(side_of(i) for i in initials):
+        literal |= {c[0]: side for c, side in [*literal.items()]}
     if column in taken or not (names or coding.sides or literal.keys() & {w.lower() for w in words}):
         return None
     text, differ, won = cells[column].str.strip(), pair.first != pair.second, pd.Series(np.nan, cells.index)

@@ -486,7 +486,7 @@ def _others(guess: Guess) -> dict[str, str | list[str]]:
     """What names the columns that the pattern of scores fits, too, and that hold none, in a source of records."""
     scores = str(guess.scores)
     lists: dict[str, str | list[str]] = {"{label}": guess.lists} if guess.lists and "{label}" in scores else {}
-    if "{system}" not in scores or not guess.skip_columns:
+    if "{system}" not in scores or scores == "{system}" or not guess.skip_columns:
         return lists
     matches = [paths.pattern(scores).fullmatch(column) for column in guess.skip_columns]
     return lists | {"{system}": [m["system"] for m in matches if m]}

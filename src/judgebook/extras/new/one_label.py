@@ -4,17 +4,64 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pandas as pd
 
+from judgebook import codes
 from judgebook.extras.new import grids
 from judgebook.extras.new.asking.doubts import Answer
-from judgebook.extras.new.columns import Guess, numbers
+from judgebook.extras.new.columns import Guess, ask_if_answers, numbers
 from judgebook.extras.new.words import ASPECT, PERSON, looks_like_model
 from judgebook.study import paths
 
 #: words in the names of models that other columns have, too
 _PLAIN = re.compile(r"(?<![a-z])(?:(?:chat)?bot|model|system|auto|command|opt|classifier|turbo)(?![a-z])", re.I)
+#: answers at most where most may say one, and rows in which people differ that show it, at least
+_LEVELS, _DIFFER = 16, 3
+_DIVIDED = re.compile(r"(?<=[_ .-])|[0-9]+$")
+_DERIVED = re.compile(r"major|consens|final|gold|aggreg|mode$|adjud|agreed|mehrheit", re.I)
 _NUMBERED = re.compile(r"(?:system|model|(?:chat)?bot)[ _-]?[a-z0-9]|[a-z0-9]+[ _-]?(?:chat)?bot", re.I)
+
+
+def of_most(cells: pd.DataFrame) -> dict[str, list[str]]:
+    """Columns that hold in each row what most of three or more columns beside them hold, which are named, too."""
+    held = {c: codes.texts_of(cells[c]).stripped for c in cells if c}
+    levels = {c: {*of.distinct} - {""} for c, of in held.items() if len(of.distinct) <= _LEVELS}
+    found = {}
+    for column in (c for c, of in levels.items() if len(of) > 1):
+        alike = [c for c, of in levels.items() if c != column and len(of & levels[column]) * 2 > len(of)]
+        for ends in (str.startswith, str.endswith):
+            parts = _DIVIDED.split(column)
+            shared = [c for c in alike if ends(c, parts[0 if ends is str.startswith else -1])]
+            for of in (alike, shared):
+                if len(of) > 2 and _what_most_say(cells[column].str.strip(), cells[of]):
+                    found[column] = of
+    own = {c: of for c, of in found.items() if not any(c in found.get(o, ()) for o in of)}
+    return own or {c: of for c, of in found.items() if _DERIVED.search(c)}
+
+
+def _what_most_say(column: pd.Series, votes: pd.DataFrame) -> bool:
+    """Whether a column is in each row what most others say, also in rows where these differ."""
+    code = np.unique(votes.apply(lambda c: c.str.strip()).to_numpy(str), return_inverse=True)
+    names, rows = code[0], code[1].reshape(len(votes), -1)
+    count = (rows[:, :, None] == np.arange(len(names))).sum(axis=1)
+    count[:, names == ""] = 0
+    sort = np.sort(count, axis=1)
+    clear = sort[:, -1] > sort[:, -2] if len(names) > 1 else np.zeros(len(votes), dtype=bool)
+    same = column.to_numpy(str) == names[count.argmax(axis=1)]
+    differ = clear & (sort[:, -2] > 0)
+    return bool(differ.sum() >= _DIFFER and same[clear].all())
+
+
+def without_majorities(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
+    """`cells` without columns that only say what most people said, which are asked about."""
+    for column, votes in of_most(cells).items():
+        if column not in out.columns.values() and f"label {column}" not in out.answers:
+            why = f"what most of {', '.join(votes[:4])}{', …' * (len(votes) > 4)} say in each row"
+            out.unused[column] = why
+            ask_if_answers(out, column, why)
+            cells = cells.drop(columns=column)
+    return cells
 
 
 def named_for_judges(out: Guess, columns: list[str]) -> bool:
@@ -56,7 +103,7 @@ def one_label(out: Guess, cells: pd.DataFrame, columns: list[str], of_each: str)
     out.scores, out.one_label = pattern, "better" if out.comparative else "score"
     out.annotators = [named[c] for c in columns] if of_each == "annotator" else []
     out.why["scores"] = f"by their names, one column per {of_each}"
-    ways = [Answer('each is a label: `scores: "{label}"`, without `constants`')]
+    ways = [Answer('each is a label: `scores: "{label}"`, without `constants`', given={"each column": "label"})]
     if of_each == "annotator":
         ways.append(Answer("several people wrote in each: add `annotators: positions`"))
     assumed = f"one {of_each} each, with scores of one label, {out.one_label!r}; rename it after what was judged"

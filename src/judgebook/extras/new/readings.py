@@ -22,12 +22,14 @@ from judgebook import codes
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess, distinct_texts, units
 from judgebook.extras.new.roles import PLACE, QUESTIONS, role_of
-from judgebook.extras.new.words import ASPECT, CHOICE, SHORT, are_names, looks_like_model, number_in
+from judgebook.extras.new.words import ANSWERS, ASPECT, CHOICE, SHORT, are_names, looks_like_model, number_in
 from judgebook.sources.ids.personal import personal
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import NAMES, Nature, nature, plain
 
 ROLES = ("dialogue", "system", "annotator")
+#: the item, where no column says it
+_TOGETHER = "{together}"
 MOST_SYSTEMS = 60
 #: kinds of values that may say which; a rating may, too, where it was assigned
 NAMING = ("id", "names", "words", "counter", "rating", "slider", "number", "text")
@@ -85,7 +87,7 @@ class Table:
         self.levels = {c: len(np.unique(code[code >= 0])) for c, code in self.code.items()}
         self._units: dict[tuple[str, ...], np.ndarray] = {}
         self._same: dict[tuple[str, tuple[str, ...]], float] = {}
-        self._assigned: dict[tuple[str, str], bool] = {}
+        self._assigned: dict[tuple[str, tuple[str, ...]], bool] = {}
         self._with: dict[str, Table] = {}
 
     @cached_property
@@ -179,14 +181,15 @@ class Table:
         pairs = zip(of[::2], of[1::2], strict=True)
         return all(self.n_units(a) == self.n_units(b) == self.n_units({*a, *b}) for a, b in pairs)
 
-    def assigned(self, column: str, within: str) -> bool:
-        """Whether a column was assigned to the values of another: spread over them more evenly than answers are.
+    def assigned(self, column: str, *within: str) -> bool:
+        """Whether a column was assigned to the values of others: spread over them more evenly than answers are.
 
         By chi-square of their table, or as no value comes twice where chance would repeat some.
         """
         key = column, within
         if key not in self._assigned:
-            self._assigned[key] = self._even(self.code[column], self.code[within])
+            unit = self.code[within[0]] if len(within) == 1 else self.unit(within)
+            self._assigned[key] = self._even(self.code[column], unit)
         return self._assigned[key]
 
     @staticmethod
@@ -261,6 +264,8 @@ def _alone(t: Table, role: str, column: str) -> float | None:
         points += 2.5 * (sum(map(looks_like_model, names)) * 2 >= len(names))
         return points - 2.0 * personal(column, t.cells[column]) - 1.0 * (kind == "counter")
     if role == "annotator":
+        if {text.lower() for text in distinct_texts(t.cells[column])} <= {*ANSWERS}:
+            return None
         points -= 2.0 * (levels * 2 > t.n + 1)
         return None if prose else points + 1.5 * personal(column, t.cells[column]) + 0.5 * (kind == "id")
     return points - 2.0 * prose + 0.5 * (kind in ("id", "counter")) + min(1.0, levels / t.n)
@@ -386,13 +391,16 @@ def read(t: Table, fixed: dict[str, str], free: list[str]) -> list[Reading]:
     return sorted(out, key=lambda r: (-r.score, (r.system is not None) + (r.annotator is not None)))
 
 
-def choose(out: Guess, cells: pd.DataFrame) -> None:
-    """Give the columns of the best reading their roles, and ask where others come close."""
+def choose(out: Guess, cells: pd.DataFrame, item: pd.Series | None = None) -> None:
+    """Give the columns of the best reading their roles, and ask where others come close. item : of each row, where
+    several columns together say it."""
     fixed = {role: out.columns[role] for role in ROLES if role in out.columns}
+    if item is not None:
+        cells, fixed["dialogue"] = cells.assign(**{_TOGETHER: item}), _TOGETHER
     taken = {c for role, c in out.columns.items() if role not in ROLES}
     keys = [out.columns[c] for c in ("turn", "label", "system_b", "dialogue_b") if c in out.columns]
     t = Table(cells, keys)
-    out.table = t
+    out.table = Table(cells.drop(columns=_TOGETHER), keys) if item is not None else t
     free = [c for c in t.code if c not in taken]
     found = read(t, fixed, free)
     best = found[0]
@@ -430,6 +438,14 @@ def _column(reading: Reading, role: str) -> str | None:
 
 def _why(role: str, column: str) -> str:
     return "by its name" if named(role, column) > 0 else "the table fits this reading best"
+
+
+def columns_for(t: Table, role: str, found: list[Reading], free: list[str]) -> list[str]:
+    """Columns that could have a role which the first of the readings `found` does not give them, the likely first."""
+    tried = [c for r in found for c in (_column(r, role),) if c]
+    rest = {c: points for c in free if t.kinds[c].kind in _SAYING and (points := _alone(t, role, c)) is not None}
+    taken = {*found[0].item, found[0].system, found[0].annotator}
+    return [c for c in dict.fromkeys([*tried, *sorted(rest, key=lambda c: -rest[c])]) if c not in taken][:_CHOICES]
 
 
 _TEXT = {

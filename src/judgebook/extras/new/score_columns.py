@@ -24,6 +24,7 @@ from judgebook.extras.new.columns import (
     rated,
     share,
     units,
+    was_assigned,
     whatever_its_name,
     within,
 )
@@ -212,7 +213,7 @@ def _labels(
         of = grids.of_items(out, cells, named, columns)
     elif out.counted:
         of = dict.fromkeys(columns, str(out.one_label))
-    elif _counts(out, ratings) or _wins(out, cells, columns):
+    elif ("each column" not in out.answers and _counts(out, ratings)) or _wins(out, cells, columns):
         return None
     elif (each := out.answers.get("each column")) == "label":
         of = {c: c for c in columns}
@@ -276,14 +277,14 @@ def _named_grid(
 
 
 def _counts(out: Guess, ratings: dict[str, pd.Series]) -> bool:
-    """Whether columns say how many gave each answer, or the ranks of systems: then their sum is always the same."""
+    """Whether columns say how many gave each answer: then their sum is always the same."""
     sums = pd.DataFrame(ratings).sum(axis=1, min_count=len(ratings)) if len(ratings) > 2 else pd.Series(dtype=float)
     if len(sums) < 5 or len(set(sums)) != 1:
         return False
     out.unused |= dict.fromkeys(ratings, "not ratings: these columns add up to the same sum in every row")
-    ways = [Answer("counts of answers: `scores` with {score} and `count`"), Answer("ranks: `scores` with {system}")]
+    how = Answer("counts of answers: `scores` with {score} and `count`")
     text = f"What are {', '.join(list(ratings)[:8])}?"
-    out.ask("labels", text, "no judgements", *ways, evidence=f"they add up to {sums.iloc[0]:g} in every row")
+    out.ask("labels", text, "no judgements", how, evidence=f"they add up to {sums.iloc[0]:g} in every row")
     return True
 
 
@@ -379,6 +380,10 @@ def _ordered(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
         ordered[column] = _places(held, steps, cells.index)
     for column, answers in differing(out, cells).items():
         if column in out.sets or set(answers) <= set(out.values):
+            continue
+        if was_assigned(out, column) and f"label {column}" not in out.answers:
+            out.unused[column] = "assigned to what each person saw: it says what was shown, not what was judged"
+            ask_if_answers(out, column, "each person saw its values equally often of each item")
             continue
         out.categories[column] = answers
         ordered[column] = _places(codes.texts_of(cells[column]).stripped, answers, cells.index)

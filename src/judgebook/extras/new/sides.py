@@ -10,13 +10,22 @@ from judgebook.extras.new.words import ANSWERS
 from judgebook.sources.rows import numbers
 
 #: how two places are told apart
-_PLACES = ({"a", "b"}, {"x", "y"}, {"left", "right"}, {"first", "second"}, {"1", "2"}, {"0", "1"}, {"1st", "2nd"})
+_PLACES = (
+    {"a", "b"},
+    {"x", "y"},
+    {"l", "r"},
+    {"left", "right"},
+    {"first", "second"},
+    {"1", "2"},
+    {"0", "1"},
+    {"1st", "2nd"},
+)
 _PLACE = re.compile(
     r"(?<![a-z0-9])(?:(?P<letter>[a-z])|(?P<word>left|right|first|second|third|1st|2nd|3rd))(?![a-z0-9])"
     r"|(?P<number>[0-9]+)"
 )
-_FIRST = "a|1|left|first|x"
-_SECOND = "b|2|right|second|y"
+_FIRST = "a|1|left|l|first|x"
+_SECOND = "b|2|right|r|second|y"
 _THING = "(?:model|system|response|reply|bot|chatbot|option|answer|chat|assistant|conversation|dialogue|one|the)"
 _SIDE = re.compile(
     rf"(?:{_THING}[ _]?)*(?:(?P<first>{_FIRST})|{_SECOND})(?: {_THING}| side)?(?: is| was)?"
@@ -28,8 +37,8 @@ _NAMED = re.compile(
     rf"[a-z]+(?:[ _-]+(?:(?P<first>{_FIRST})|{_SECOND})|(?:(?P<number>1)|2))"
     r"|(?:(?P<left>left|first)|right|second) [a-z]+"
 )
-#: `A>>B`, `B>A`, `A=B` as arenas write them
-_SIGNS = re.compile(r"(a|b|1|2|left|right) ?([<>=])[<>=]* ?(?!\1)(?:a|b|1|2|left|right)")
+#: `A>>B`, `B>A`, `A=B` as arenas write them, or the sign alone
+_SIGNS = re.compile(r"(a|b|1|2|l|r|left|right) ?([<>=])[<>=]* ?(?!\1)(?:a|b|1|2|l|r|left|right)|([<>=≈])[<>=≈]*")
 _TIE = re.compile(
     r"(?:(?:about|roughly|they are|the|a|it'?s) )*(?:same|equal(?:ly (?:good|bad))?|similar|tie[sd]?|draw|both.*"
     r"|neither(?: .*)?|no (?:preference|difference|winner)|none of them|indifferent)(?: \(.*\)| \[.*\])?"
@@ -43,7 +52,8 @@ def side_of(word: str) -> int | None:
     """
     answer = re.sub(r"^[0-9]+ ?[-:.)] |^the ", "", word.strip().lower().rstrip(".!"))
     if signs := _SIGNS.fullmatch(answer):
-        return ((signs[2] > "=") - (signs[2] < "=")) * (1 if signs[1] in ("a", "1", "left") else -1)
+        sign = signs[2] or signs[3]
+        return ((sign == ">") - (sign == "<")) * (1 if signs[1] in (None, "a", "1", "l", "left") else -1)
     if _TIE.fullmatch(answer.replace("_", " ")):
         return 0
     for form in (_SIDE, _NAMED):

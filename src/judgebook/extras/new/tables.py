@@ -17,10 +17,12 @@ from judgebook.extras.new.columns import Guess, ask_if_answers, distinct_texts, 
 from judgebook.extras.new.judged import platforms
 from judgebook.extras.new.judged.gold import gold_and_judges, scored_as_gold
 from judgebook.extras.new.judged.words import as_numbers, in_rows, is_few
+from judgebook.extras.new.one_label import without_majorities
 from judgebook.extras.new.score_columns import wide
 from judgebook.extras.new.shapes import parts, periods
 from judgebook.extras.new.shapes import tables as shapes
-from judgebook.extras.new.shapes.options import opposites
+from judgebook.extras.new.shapes.options import Options, opposites
+from judgebook.extras.new.shapes.ranks import Ranks
 from judgebook.extras.new.words import label_id, looks_like_model
 from judgebook.sources import sampling
 from judgebook.sources.in_words import counted
@@ -46,13 +48,15 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     roles.by_name(out, named, numeric)
     periods.column(out, named)
     roles.by_words(out, named, numeric)
+    beside = shapes.side_by_side(out, cells, numeric)
     comparisons.find(out, cells)
-    readings.choose(out, named.drop(columns=[c for c in out.outcomes if c in named]))
+    free = named.drop(columns=[c for c in {*out.outcomes, *out.shown} if c in named])
+    readings.choose(out, free, shapes.shown_again(beside, cells))
     cells = _of_one_kind(out, cells)
     cells = cleaning.self_comparisons(out, cells)
     numeric = {c: v.reindex(cells.index) for c, v in numeric.items()}
     _combined(out, cells)
-    _layout(out, cells, numeric)
+    _layout(out, cells, numeric, beside)
     parts.system(out, cells)
     if out.comparative:
         comparisons.identify(out, cells)
@@ -119,7 +123,7 @@ def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
         out.warnings.append(f"{counted(sum(nameless), 'column')} without a name: not used; name what is to be read")
     # several columns may share the empty name: what looks at columns by their names comes after this
     cells = _shortened(cells.loc[:, [not n for n in nameless]])
-    cells = platforms.set_apart(out, _drawn(out, cells))
+    cells = without_majorities(out, platforms.set_apart(out, _drawn(out, cells)))
     # an id may be spelt so: a system called NA, a person called nan
     ids = [c for c in cells if c and (roles.role_of(c) in ("system", "annotator", "dialogue") or roles.names_a_side(c))]
     every = {c: codes.texts_of(cells[c]).n for c in cells}
@@ -140,10 +144,12 @@ def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     return codes.rows(cells, ~cleaning.rows_left_out(out, cells))
 
 
-def _layout(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
-    """Where scores stand, and their labels: in a known shape, a row for each, several in a row, or a column each."""
+def _layout(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series], beside: Options | Ranks | None) -> None:
+    """Where scores stand, and their labels: in a known shape, a row for each, several in a row, or a column each.
+
+    beside : what stands side by side in each row."""
     label, score = out.columns.get("label"), out.columns.get("score")
-    if out.labels or shapes.read(out, cells, numeric):
+    if out.labels or shapes.read(out, cells, numeric, beside):
         pass
     elif out.comparative:
         if out.outcomes or not several.systems_beside(out, cells, numeric):

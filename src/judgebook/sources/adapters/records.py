@@ -254,6 +254,8 @@ class _File:
         self.source, self.name, self.read = source, name, read
         self.paths = paths_of(source)
         columns = [steps[0].text for join, steps in self.paths.values() if join is None] if flat(read) else []
+        if source.chosen:  # options may identify what they were chosen from
+            columns = [c for c in columns if c not in {p for many in source.identify.values() for p in many}]
         of_label = self.paths.get(source.columns.get("label", ""), (None, []))[1]
         self.walk = Walk(name, known, columns, source.empty, prefixes(of_label))
         self.problems = self.walk.problems

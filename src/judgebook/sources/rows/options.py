@@ -61,7 +61,7 @@ def _places(source: Records, cells: pd.DataFrame) -> list[pd.Series]:
             held = cells[f"{{{name}}}"].fillna("").astype(str)
             number = held.where(held.str.fullmatch("[1-9]|1[0-9]|2[0-6]"), "0").astype(int)
             letter = number.map(lambda n: chr(64 + n) if n else None)
-            out += [held, letter, letter.str.lower()]
+            out += [held, held.str.upper(), letter, letter.str.lower()]
             filled = pd.Series([f.replace(f"{{{name}}}", h) for f, h in zip(filled, held, strict=True)], cells.index)
         out += [filled] if names else []
     return out

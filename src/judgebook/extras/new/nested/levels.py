@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pandas as pd
 
@@ -30,6 +31,8 @@ _LABEL_KEYS = {"label", "metric", "criterion", "dimension", "question", "aspect"
 _IDS = {"id", "idx", "uid", "uuid"}
 
 
+#: values that all differ are ids where they are so many
+_KEYS = 5
 #: of keys, so many for each item on average show that they cross items
 _CROSSED = 1.2
 
@@ -162,13 +165,27 @@ class Levels:
         for ours in (r for r in ROLES if r not in fixed):
             if fits := self._named(ours, [p for p in near if p not in fixed.values()]):
                 fixed[ours] = self._nearest(ours, fits)
-        called = {p: f"{'.'.join(p)} " for p in cells if isinstance(p, tuple)}
+        fixed |= {r: p for p in near for r in ROLES if self.answers.get(r) == ".".join(p)}
+        last = Counter(p[-1] for p in near)
+        called = {p: f"{p[-1] if last[p[-1]] == 1 else '.'.join(p)} " for p in cells if isinstance(p, tuple)}
         places = {name: p for p, name in called.items()}
+        single = [p for p in near if self._is_key(p)]
+        ids = {called[p]: Nature("id", "each has another") for p in [*fixed.values(), *single] if p in called}
         turns = [called[p] for p in called if p[-1] == LIST and _TURNS.search(name_of(p))]
         table = readings.Table(cells.rename(columns=called), ["label", *turns])
+        table.kinds |= ids
         keys = [called[v] for v in levels_of(place) if v[-1] == MAP and v not in self.names]
         free = [called[p] for p in near if p in called] + keys
-        best = readings.read(table, {r: called[p] for r, p in fixed.items() if p in called}, free)[0]
+        found = readings.read(table, {r: called[p] for r, p in fixed.items() if p in called}, free)
+        best = found[0]
+        for role, what in (("system", "systems"), ("annotator", "people")):
+            ways = readings.columns_for(table, role, found, free)
+            told = {c: places[c] for c in ways if places[c] in near and role not in fixed}
+            told = {c: p for c, p in told.items() if self.natures[p].kind in ("words", "names", "id", "counter")}
+            self.out.choices[role] = [
+                Answer(f"the key {name_of(p)!r}: {table.levels[c]} {what}", given={role: ".".join(p)})
+                for c, p in told.items()
+            ]
         item, told = [*best.item], {"system": best.system, "annotator": best.annotator}
         if not item and (left := [c for c in keys if c not in told.values()]):
             item = [max(left, key=lambda c: table.levels[c])]
@@ -187,6 +204,11 @@ class Levels:
         self.told = {role: places[c] for role, c in told.items() if c}
         system = told["system"]
         self.several = bool(system and item) and table.each(str(system), item) > _CROSSED
+
+    def _is_key(self, place: Place) -> bool:
+        """Whether each element of a list, or record, has a number or a short name of its own there."""
+        values = self.leaves[place].values
+        return len(set(values)) == len(values) >= _KEYS and not self._is_text(place)
 
     @staticmethod
     def _above(level: Place) -> str:
@@ -227,7 +249,8 @@ class Levels:
             self.used.add(self.people)
             taken.add("annotator")
         for ours in NAMES:
-            fits = self._named(ours, near) if ours not in ("label", "score", *taken) else []
+            said = [p for p in near if self.answers.get(ours) == ".".join(p)]
+            fits = said or (self._named(ours, near) if ours not in ("label", "score", *taken) else [])
             fits = [p for p in fits if self._path(p, label=False) not in out.values()]
             if fits:
                 best = self._nearest(ours, fits)

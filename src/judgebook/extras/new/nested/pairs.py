@@ -11,8 +11,11 @@ import pandas as pd
 
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.comparisons import find
+from judgebook.extras.new.nested.groups import CONTAINER
 from judgebook.extras.new.roles import by_name
+from judgebook.extras.new.spelling import quoted
 from judgebook.extras.new.tables import guess
+from judgebook.extras.new.words import ASPECT
 from judgebook.sources.formats import scalar
 
 #: records that show whether they hold comparisons
@@ -39,7 +42,10 @@ def compared_pairs(records: list[Any], given: dict[str, str]) -> Guess | None:
         if seen.outcomes:
             cells, paths = _cells(records, each)
             spelt = {path: name for name, path in paths.items()}
-            out = guess(cells, {ours: spelt.get(path, path) for ours, path in given.items()})
+            told = {ours: spelt.get(path, path) for ours, path in given.items()}
+            out = guess(cells, told)
+            if "each column" not in given and _people(out, paths):
+                out = guess(cells, told | {"each column": "annotator"})
             return _by_paths(out, paths) if out.comparative and out.labels else None
     return None
 
@@ -92,6 +98,13 @@ def _leaves(value: Any, path: str, each: str) -> Iterator[tuple[str, str]]:
         yield path, scalar(value) or ""
 
 
+def _people(out: Guess, paths: dict[str, str]) -> bool:
+    """Whether outcomes stand below keys of people: nobody else is named, and the key above says that they voted."""
+    above = {paths.get(c, c).rpartition(".")[0] for c in out.score_columns}
+    judged = out.layout == "wide" and len(out.score_columns) > 1 and len(above) == 1 and CONTAINER.search(above.pop())
+    return bool(judged) and "annotator" not in out.columns and not any(map(ASPECT.search, out.score_columns))
+
+
 def _by_paths(out: Guess, paths: dict[str, str]) -> Guess | None:
     """The guess with paths for names; None where no pattern of paths reads the scores."""
 
@@ -105,7 +118,12 @@ def _by_paths(out: Guess, paths: dict[str, str]) -> Guess | None:
     elif out.layout == "wide":
         if len(places) > 1 or not isinstance(out.scores, str):
             return None
-        out.scores = f"{places.pop()}.{out.scores}".lstrip(".")
+        place = places.pop()
+        beside = [c for c, path in paths.items() if path.rpartition(".")[0] == place and c not in out.score_columns]
+        if out.one_label and place and beside:
+            out.more.append(f"keep: {{annotator: [{', '.join(quoted(c) for c in out.score_columns)}]}}")
+        out.skip_columns = []
+        out.scores = f"{place}.{out.scores}".lstrip(".")
     out.columns = {ours: at(c) for ours, c in out.columns.items()}
     out.identify, out.identify_b = [at(c) for c in out.identify], [at(c) for c in out.identify_b]
     out.patterns = {at(c): pattern for c, pattern in out.patterns.items()}

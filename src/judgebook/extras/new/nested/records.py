@@ -24,6 +24,7 @@ from judgebook.extras.new.nested.groups import (
 from judgebook.extras.new.nested.levels import PEOPLE, Levels
 from judgebook.extras.new.nested.rows import summary
 from judgebook.extras.new.nested.tree import LIST, MAP, Node, Place, collect, name_of, without_label
+from judgebook.extras.new.one_label import of_most
 from judgebook.extras.new.sides import coded
 from judgebook.extras.new.spelling import Shape, declared, flow, quoted
 from judgebook.extras.new.words import ASPECT, CHOICE, looks_like_model
@@ -58,7 +59,8 @@ def guess_records(read: Records, given: dict[str, str] | None = None) -> Shape |
         computed = {p: of for p in many if p[-1] != LIST and (of := summary(read, p, lists))}
         natures |= {p: Nature("fraction", f"computed of {name_of(of)}") for p, of in computed.items()}
         groups[group] = [p for p in many if p not in computed]
-    groups = {g: many for g, many in groups.items() if many}
+    derived = {p for many in groups.values() for p in _of_most(many, leaves)}
+    groups = {g: kept for g, many in groups.items() if (kept := [p for p in many if p not in derived])}
     # answers counted by score, or people known by a number: which of the two, only a person can say
     of_number = [g for g, many in groups.items() if len(many) > 2 and all(p[-1].isdecimal() for p in many)]
     counted = [p for g in of_number for p in groups.pop(g)]
@@ -73,7 +75,7 @@ def guess_records(read: Records, given: dict[str, str] | None = None) -> Shape |
     sure = [g for g in others if surely_judged(groups[g], natures, leaves)]
     writers = [_Writer(read, leaves, maps, natures, groups[g], len(groups[g]), answers) for g in sure]
     more = [writer.shape([], of_others=set(leaves)) for writer in writers]
-    unsure = [p for g in others if g not in sure for p in groups[g]]
+    unsure = [*(p for g in others if g not in sure for p in groups[g]), *derived]
     in_groups = {p for many in groups.values() for p in many}
     above = groups[best][0][:-1]
     if above and CONTAINER.search(name_of(above)):  # what stands among scores may be one
@@ -85,6 +87,15 @@ def guess_records(read: Records, given: dict[str, str] | None = None) -> Shape |
     )
     out.more = more
     return out
+
+
+def _of_most(places: list[Place], leaves: dict[Place, Node]) -> list[Place]:
+    """Of scores side by side, those that only say what most others say."""
+    held = {p: [v or "" for v in leaves[p].values] for p in places}
+    if len(held) < 4 or len({*map(len, held.values())}) > 1:
+        return []
+    called = {".".join(p): p for p in held}
+    return [called[c] for c in of_most(pd.DataFrame({c: held[p] for c, p in called.items()}, dtype=str))]
 
 
 def _as_beside(leaves: dict[Place, Node], natures: dict[Place, Nature]) -> dict[Place, Nature]:

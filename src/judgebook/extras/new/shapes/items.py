@@ -22,19 +22,27 @@ def of_options(out: Guess, cells: pd.DataFrame, options: list[str], system: str)
     A column of which each annotator has each value once is taken, best one that has the same value for the same
     options; else the options themselves.
     """
+    several = [c for c in out.identify if c in cells and c != out.columns.get("system")]
     named = [out.columns.get(ours) for ours in ("dialogue", "context")]
     for ours in _ITEM:
         out.columns.pop(ours, None)
         out.why.pop(ours, None)
-    free = [c for c in cells if c and c not in {*out.columns.values(), *options}]
-    columns = [c for c in dict.fromkeys([*named, *(c for c in free if roles.role_of(c) == "dialogue")]) if c in cells]
-    who = [out.columns[c] for c in ("annotator",) if c in out.columns]
-    columns = [c for c in columns if cells[c].duplicated().any() and not (who and cells.duplicated([c, *who]).any())]
-    columns.sort(key=lambda c: not _same(cells, c, options))
+    free = [c for c in cells if c and c not in {*out.columns.values(), *options, *out.shown}]
     again = len(options) > 1 and cells.duplicated(options).any()
+    each = shown(cells, options) if options else None
+    also = [c for c in free if roles.role_of(c) == "dialogue" or (again and each is not None and tells(cells[c], each))]
+    who = [out.columns[c] for c in ("annotator",) if c in out.columns]
+
+    def once(columns: list[str]) -> bool:
+        return bool(cells.duplicated(columns).any()) and not (who and cells.duplicated([*columns, *who]).any())
+
+    columns = [c for c in dict.fromkeys([*named, *also]) if c in cells and once([c])]
+    columns.sort(key=lambda c: each is not None and not tells(cells[c], each))
     item = next(iter(columns), None) or (None if again else next((c for c in named if c), None))
     if item:
         out.columns["context"], out.identify = item, [item, system]
+    elif several and once(several):
+        out.context, out.identify = several, [*several, system]
     else:
         out.identify = [*(options if again else ["{row}"]), system]
     out.why["identify"] = "the options of a row are judged together"
@@ -65,10 +73,14 @@ def _ask_shown_again(out: Guess, cells: pd.DataFrame, options: list[str], system
             return
 
 
-def _same(cells: pd.DataFrame, item: str, options: list[str]) -> bool:
-    """Whether rows of an item show the same options, in whatever order."""
-    shown = cells[options].apply(lambda row: "\n".join(sorted(row)), axis=1) if options else cells[item]
-    return bool(shown.groupby(cells[item]).nunique().max() <= 1)
+def shown(cells: pd.DataFrame, options: list[str]) -> pd.Series:
+    """The options of each row, in whatever order."""
+    return cells[options].apply(lambda row: "\n".join(sorted(row)), axis=1)
+
+
+def tells(item: pd.Series, each: pd.Series) -> bool:
+    """Whether a column, of which values come again, says which options a row shows (`each`)."""
+    return bool(item.duplicated().any() and each.groupby(item).nunique().max() <= 1)
 
 
 def alternative(pairs: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -21,31 +22,67 @@ _WORST = re.compile(r"(?<![a-z])(worst|least|loser|last)(?![a-z])", re.I)
 _MOST = 26
 
 
-def chosen(out: Guess, cells: pd.DataFrame) -> bool:
+@dataclass(frozen=True)
+class Options:
+    """What each row shows side by side, and which of it was chosen.
+
+    base : what the names of its columns begin with. places : what these end in. picks : column that names one of them
+    -> 1 for the best, -1 for the worst. sure : whether names say which.
+    """
+
+    base: str
+    places: list[str]
+    picks: dict[str, int]
+    sure: bool
+
+    @property
+    def options(self) -> list[str]:
+        return [self.base + p for p in self.places]
+
+    @property
+    def columns(self) -> list[str]:
+        return [*self.options, *self.picks]
+
+    def read(self, out: Guess, cells: pd.DataFrame) -> None:
+        """Say in `out` how the table is read."""
+        name = "{i}" if all(p.isdecimal() for p in self.places) else "{option}"
+        items.of_options(out, cells, self.options, "{value}")
+        out.columns["system"] = "{value}"
+        out.scores, out.score_columns = self.base + name, self.columns
+        out.why["scores"] = "what was shown, side by side"
+        (best,), worst = ([c for c, way in self.picks.items() if way == w] for w in (1, -1))
+        out.one_label = _label(best, bool(worst)) if self.sure else "best_worst"
+        out.more = [f"chosen: {_listed(self.picks)}", items.alternative("high")]
+        out.labels[out.one_label] = (out.one_label, -1 if worst else 0, 1, True)
+        out.ways[out.one_label] = 1
+        if not self.sure:
+            turned = {c: -way for c, way in self.picks.items()}
+            other = Answer(f"{worst[0]!r}", {"sources.*.chosen": turned})
+            out.ask("winner", f"Which names the best, {best!r} or {worst[0]!r}?", f"{best!r}", other)
+        _texts(out, cells, self.places, name)
+
+
+def _listed(picks: dict[str, int]) -> str:
+    return f"{{{', '.join(f'{quoted(c)}: {w}' for c, w in picks.items())}}}"
+
+
+def find(cells: pd.DataFrame) -> Options | None:
     """Three or more options in a row, and columns that say which of them was chosen."""
     for base, places in _families(cells).items():
         options = [base + p for p in places]
-        picks = {
-            c: way for c in cells if c not in options and (way := _way(c)) and _names_one(cells, c, options, places)
-        }
-        best, worst = ([c for c, w in picks.items() if w == way] for way in (1, -1))
-        if len(best) != 1 or len(worst) > 1:
-            continue
-        name = "{i}" if all(p.isdecimal() for p in places) else "{option}"
-        items.of_options(out, cells, options, "{value}")
-        out.columns["system"] = "{value}"
-        out.scores, out.score_columns = base + name, [*options, *picks]
-        out.why["scores"] = "what was shown, side by side"
-        out.one_label = _label(best[0], bool(worst))
-        out.more = [
-            f"chosen: {{{', '.join(f'{quoted(c)}: {w}' for c, w in picks.items())}}}",
-            items.alternative("high"),
-        ]
-        out.labels[out.one_label] = (out.one_label, -1 if worst else 0, 1, True)
-        out.ways[out.one_label] = 1
-        _texts(out, cells, places, name)
-        return True
-    return False
+        others = [c for c in cells if c not in options]
+        ways = {c: way for c in others if (way := _way(c)) and _names_one(cells, c, options, places)}
+        named = [*ways.values()].count
+        if not ways or (len(ways) == 1 and named(-1)):  # by what they hold: two that never name the same
+            held = [c for c in others if _names_one(cells, c, options, [])]
+            if len(held) == 2 and (cells[held[0]].str.strip() != cells[held[1]].str.strip()).all():
+                worst = next(iter(ways), held[1])
+                picks = {c: -1 if c == worst else 1 for c in held}
+                if len(set(picks.values())) == 2:
+                    return Options(base, places, picks, bool(ways))
+        if named(1) == 1 and named(-1) < 2:
+            return Options(base, places, ways, sure=True)
+    return None
 
 
 def _families(cells: pd.DataFrame) -> dict[str, list[str]]:
@@ -83,7 +120,7 @@ def _names_one(cells: pd.DataFrame, column: str, options: list[str], places: lis
     held = cells[column].str.strip()
     given = held != ""
     letters = [chr(64 + int(p)) if p.isdecimal() and int(p) <= _MOST else p for p in places]
-    by_place = held.isin({*places, *letters, *map(str.lower, letters), *options})
+    by_place = held.isin({*places, *letters, *map(str.lower, letters), *map(str.upper, letters), *options})
     by_name = pd.concat([cells[o].str.strip() == held for o in options], axis=1).any(axis=1)
     return bool(given.any() and (by_place | by_name)[given].all())
 

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from scipy.stats import rankdata
 
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.shapes import items
 from judgebook.extras.new.words import ASPECT
+from judgebook.sources.in_words import counted
 from judgebook.sources.nature import nature, plain
 
 _PLACE = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th)(.*)", re.I)
 _RANK_PLACE = re.compile(r"(.*(?:rank|place|position)[ _.-]?)([0-9]{1,2})", re.I)
+_SHOWN = re.compile(r"shown|order|posit|slot", re.I)
+#: columns of which some may be no ranks, at most, and rows that show ranks without a tie, at least
+_TRIED, _FEW = 12, 4
 _RANK_OF = re.compile(r"(rank(?:ing|ed)?(?: of)?[ _.:-]+)(.+)|(.+)([ _.:-]+rank)", re.I)
 
 
 def ranked(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> bool:
     """Whether the table holds ranks; then a label `rank`, of which less is better."""
     free = [c for c in cells if c and c not in out.columns.values()]
-    return (
-        _in_a_cell(out, cells, free)
-        or _by_place(out, cells, numeric)
-        or _by_system(out, cells, {c: numeric[c] for c in free if c in numeric})
-        or _in_rows(out, cells, numeric)
-    )
+    return _in_a_cell(out, cells, free) or _by_place(out, cells, numeric) or _in_rows(out, cells, numeric)
 
 
 def _declare(out: Guess, n: int, *, whole: bool = True) -> None:
@@ -74,23 +77,64 @@ def _by_place(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) ->
     return True
 
 
-def _by_system(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> bool:
-    """`rank_alpha`, `rank_beta`, with a number in each."""
+@dataclass(frozen=True)
+class Ranks:
+    """Columns of the rank of a system each, `left` and `right` of whose name are not its own; sure : by their names."""
+
+    columns: list[str]
+    left: str
+    right: str
+    sure: bool
+    whole: bool
+
+    def read(self, out: Guess, cells: pd.DataFrame) -> None:
+        """Say in `out` how the table is read."""
+        items.of_options(out, cells, [], "{system}")
+        out.scores, out.score_columns = f"{self.left}{{system}}{self.right}", self.columns
+        used = {*self.columns, *out.columns.values(), *out.identify}
+        others = [c for c in cells if c and c not in used and c.startswith(self.left) and c.endswith(self.right)]
+        out.skip_columns = others
+        n = len(self.columns)
+        if not self.sure:
+            ways = Answer("ratings: each column is a label", given={"each column": "label"})
+            text, evidence = f"What are {', '.join(self.columns[:8])}?", f"each row holds 1 to {n}, each once"
+            out.ask("system", text, f"the ranks of {counted(n, 'system')}", ways, evidence=evidence)
+        _declare(out, n, whole=self.whole)
+
+
+def find(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> Ranks | None:
+    """Ranks in a column for each system: `rank_alpha`, `rank_beta`, or any that hold 1 to their number in each row."""
     sides: dict[tuple[str, str], list[str]] = {}
-    for column in numeric:
+    free = {c: v for c, v in numeric.items() if c in cells and c not in out.columns.values()}
+    for column in free:
         if match := _RANK_OF.fullmatch(column):
             left, name, other, right = match.groups()
             if not ASPECT.search(name or other):
                 sides.setdefault((left or "", right or ""), []).append(column)
     for (left, right), columns in sides.items():
-        held = pd.DataFrame({c: numeric[c] for c in columns})
-        if len(columns) < 2 or held.min().min() < 1 or held.max().max() > len(columns):
-            continue
-        items.of_options(out, cells, [], "{system}")
-        out.scores, out.score_columns = f"{left}{{system}}{right}", columns
-        _declare(out, len(columns), whole=bool((held % 1 == 0).all(axis=None)))
-        return True
-    return False
+        held = pd.DataFrame({c: free[c] for c in columns})
+        if len(columns) > 1 and held.min().min() >= 1 and held.max().max() <= len(columns):
+            return Ranks(columns, left, right, sure=True, whole=bool((held % 1 == 0).all(axis=None)))
+    columns = [c for c, v in free.items() if not _SHOWN.search(c) and v.min() >= 1 and (v.dropna() % 0.5 == 0).all()]
+    while columns and max(free[c].max() for c in columns) > len(columns):
+        columns = [c for c in columns if free[c].max() < len(columns)]
+    if "each column" in out.answers or sum(map(bool, map(ASPECT.search, columns))) * 2 > len(columns):
+        return None
+    for n in range(3 if len(columns) <= _TRIED else 1):  # others may hold ratings of as many levels
+        for gone in itertools.combinations(columns, n) if len(columns) - n > 2 else ():
+            held = pd.DataFrame({c: free[c] for c in columns if c not in gone}).dropna(how="all")
+            if _are_ranks(held.to_numpy()):
+                return Ranks([*held], "", "", sure=False, whole=bool((held % 1 == 0).all(axis=None)))
+    return None
+
+
+def _are_ranks(held: np.ndarray) -> bool:
+    """Whether each row is a ranking, tied or not, most are not, and not all are the same."""
+    strict = (np.sort(held, axis=1) == np.arange(1, held.shape[1] + 1)).all(axis=1)
+    if len(held) < _FEW or (len(held) < 2 * _FEW and not strict.all()) or strict.mean() <= 0.5:
+        return False
+    tied = any((rankdata(held, method, axis=1) == held).all() for method in ("min", "average", "dense"))
+    return tied and len(np.unique(held, axis=0)) > 1
 
 
 def _in_rows(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> bool:
