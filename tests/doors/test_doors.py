@@ -12,7 +12,7 @@ EVERY = {case.name: case for case in cases.cases()}
 #: what only a person can say; the YAML asks for it
 ASKED = {"missing as 0", "grid {label}{annotator}", "people as keys", *dirty.ASKED}
 #: refused, with a message that says what to write
-REFUSED = {"a row per judgement, architecture", *dirty.REFUSED}
+REFUSED = {*dirty.REFUSED}
 #: of each kind a few for everyday, some more for each change; all of them with the long evidence
 _FEW = ["long, plain", "grid, german", "missing as 99", "votes A/B, system_a", "winners by name", "people as keys"]
 _FEW += ["several answers in a cell", "ranks in a cell", "slips among votes", "spellings of people", *dirty.REFUSED]

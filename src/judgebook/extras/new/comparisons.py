@@ -85,10 +85,10 @@ def find(out: Guess, cells: pd.DataFrame) -> None:
     words = {c: {w: n for w, n in of.items() if w not in out.na_values} for c, of in held.items()}
     codings = {c: coded(of) for c, of in words.items() if 1 < len(of) <= _MOST + 4}
     pairs = [*_pairs(out, cells, texts)]
-    beside = any(pair.of == "text" for pair in pairs)  # two texts, whose names a cell may hold
+    of_texts = any(pair.of == "text" for pair in pairs)  # two texts, whose names a cell may hold
     for pair in pairs:
         found = {c: o for c in codings if (o := _outcome(out, cells, pair, c, words[c], codings[c]))}
-        least = 2 if pair.of == "text" or (beside and pair.of == "cell") or twins(pair.columns) else 3
+        least = 2 if pair.of == "text" or (of_texts and pair.of == "cell") or twins(pair.columns) else 3
         if pair.sure or ("no pair" not in out.answers and max((o.sure for o in found.values()), default=0) >= least):
             break
     else:

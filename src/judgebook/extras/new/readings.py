@@ -43,6 +43,8 @@ _TRIED, _FEW = 5, 16
 _EVEN = 1e-4
 #: degrees of freedom, or pairs of equal values expected by chance, from which that says anything
 _ENOUGH = 6
+#: of the people of a unit, those who share a text at most, where each wrote it
+_OWN = 0.6
 #: of rows, those of another kind at most
 _KINDS = 0.4
 #: readings whose score comes so close to the best are offered; columns that are offered for a role at most
@@ -109,14 +111,15 @@ class Table:
     def texts(self) -> list[str]:
         """Columns of prose that hardly a row lacks, and that was shown: not what those who judged wrote."""
         shown = [c for c in self.code if not _COMMENT.search(c) and (self.code[c] >= 0).mean() > 0.9]
-        shown = [c for c in shown if self.kinds[c].kind != "rating"]
+        shown = [c for c in shown if self.kinds[c].kind not in ("rating", "date", "duration", "platform")]
         return [c for c in shown if not are_names(self.cells[c])]
 
     @cached_property
     def few(self) -> list[str]:
-        """Columns whose values come again, at most some: those with fewest values first."""
+        """Columns whose values come again, at most some: those with fewest values first, numbers last."""
         again = [c for c in self.code if 1 < self.levels[c] <= self.n / 2 and self.kinds[c].kind in NAMING]
-        return sorted((c for c in again if c not in self.texts), key=lambda c: self.levels[c])[:_FEW]
+        others = (c for c in again if c not in self.texts)
+        return sorted(others, key=lambda c: (self.kinds[c].kind not in _SAYING, self.levels[c]))[:_FEW]
 
     @cached_property
     def rated(self) -> list[str]:
@@ -173,6 +176,11 @@ class Table:
         unit = self.unit(within)
         pairs = np.unique(unit * (self.levels[column] + 1) + self.code[column] + 1)
         return len(pairs) / max(self.n_units(within), 1)
+
+    def written(self, text: str, unit: list[str], who: str) -> bool:
+        """Whether those who judged wrote a text or marked it: several judge a unit, and hardly two have the same."""
+        person = self.kinds[who].kind in ("id", "counter") or named("annotator", who) > 0
+        return person and self.each(who, [*unit, text]) <= _OWN * self.each(who, unit)
 
     def alike(self, one: Reading, other: Reading) -> bool:
         """Whether two readings divide the rows in the same way, by columns that say the same."""
@@ -267,6 +275,7 @@ def _alone(t: Table, role: str, column: str) -> float | None:
         if {text.lower() for text in distinct_texts(t.cells[column])} <= {*ANSWERS}:
             return None
         points -= 2.0 * (levels * 2 > t.n + 1)
+        points -= 2.0 * (kind == "text")
         return None if prose else points + 1.5 * personal(column, t.cells[column]) + 0.5 * (kind == "id")
     return points - 2.0 * prose + 0.5 * (kind in ("id", "counter")) + min(1.0, levels / t.n)
 
@@ -277,9 +286,10 @@ def _candidates(t: Table, role: str, free: list[str]) -> list[tuple[str | None, 
     best = []
     saying = [c for c in t.few if t.kinds[c].kind in _SAYING]
     for c in sorted(alone, key=lambda c: -alone[c])[: 3 * _TRIED]:
-        # answers come as they come; what was assigned is spread evenly
+        # answers come as they come; what was assigned is spread evenly, and what is shown follows from what it is of
         judged = t.kinds[c].kind in ("rating", "slider", "number", "words") and alone[c] < 0
-        if not judged or any(t.assigned(c, x) for x in saying if x != c):
+        tells = role == "dialogue" and any(t.follows(x, [c]) for x in (*t.texts, *saying) if x != c)
+        if not judged or tells or any(t.assigned(c, x) for x in saying if x != c):
             best.append(c)
             alone[c] += 2.0 * judged
     return [*((c, alone[c]) for c in sorted(best, key=lambda c: -alone[c])[:_TRIED]), (None, 0.0)]
@@ -294,11 +304,17 @@ def _items(t: Table, free: list[str]) -> list[tuple[tuple[str, ...], float]]:
         if first is None or c == first or c not in free or t.same(c, [first]) > 0.9:
             continue
         texts = [x for x in t.texts if x not in (first, c)]
-        told = any(t.same(x, [first, *s]) < 0.9 and t.same(x, [first, c, *s]) > 0.98 for x in texts for s in coarse)
+        told = any(
+            max(t.same(x, [first, *s]), t.same(x, [c, *s])) < 0.9 and t.same(x, [first, c, *s]) > 0.98
+            for x in texts
+            for s in coarse
+        )
         numbered = any(t.numbered(c, [first, *s]) for s in coarse if c not in s)
         if told or numbered:
             pairs.append(((first, c), points - 0.5 + 0.5 * (told and numbered)))
-    return [*(((c,) if c else (), points) for c, points in one), *pairs[:_TRIED]]
+    together = tuple(c for c in t.texts if c in free and t.levels[c] > 1)
+    shown = [(together, -1.0)] if 1 < len(together) < _TRIED and t.repeated(together) > 0.1 else []
+    return [*(((c,) if c else (), points) for c, points in one), *pairs[:_TRIED], *shown]
 
 
 def _fit(t: Table, item: tuple[str, ...], system: str | None, who: str | None) -> float:
@@ -309,8 +325,10 @@ def _fit(t: Table, item: tuple[str, ...], system: str | None, who: str | None) -
     points = _of_system(t, item, system, who, texts)
     if not item:
         return points - 1.5
-    differ = [x for x in texts if t.same(x, unit) < 0.95]
+    differ = [x for x in texts if t.same(x, unit) < 0.95 and not (who and t.written(x, unit, who))]
     if who:
+        # the same was shown to several people, and hardly anything else: it is the item, and not each row
+        points -= 1.5 * (not t.repeated(unit) and any(t.each(who, [x]) > 1.5 for x in texts))
         points += _of_people(t, item, unit, who, t.repeated(keys) if t.kind_of_rows(keys) is None else 0.0)
         comments = named("annotator", who) > 0
         points -= 5.0 * any(not comments or t.levels[x] <= 0.6 * t.n for x in differ)
@@ -322,18 +340,21 @@ def _fit(t: Table, item: tuple[str, ...], system: str | None, who: str | None) -
         points -= 3.0 * any(t.repeated([*unit, c, *t.keys]) == 0 for c in free)  # rows that have names
         points -= 2.0 * any(t.numbered(c, unit) for c in t.few if c not in keys and t.kinds[c].kind != "rating")
     points += 1.0 * (t.n_units(item) >= max(t.levels[c] for c in (system, who, item[0]) if c))
-    return points + min(1.5, 0.5 * sum(t.same(x, unit) > 0.98 and t.levels[x] > 1 for x in texts))
+    again = t.repeated(unit) > 0  # where no unit comes again, nothing is said
+    return points + again * min(1.5, 0.5 * sum(t.same(x, unit) > 0.98 and t.levels[x] > 1 for x in texts))
 
 
 def _of_people(t: Table, item: tuple[str, ...], unit: list[str], who: str, left: float) -> float:
     """left : share of rows that repeat one of the same item, system and person."""
-    needed = t.repeated([*unit, *t.keys]) > 0
+    needed = t.repeated([*unit, *t.keys]) > 0.02
     points = 2.0 * (needed or named("annotator", who) > 0) if left == 0 else -min(6.0, 1 + 20 * left)
     # of rows that nobody needs to be told apart, each of an item of its own, a topic says as much as a person
     topic = not needed and named("annotator", who) <= 0 and t.same(who, item) > 0.98
     points -= 3.0 * (topic and t.kinds[who].kind in ("names", "words") and not personal(who, t.cells[who]))
     points -= 4.0 * any(t.each(c, [who]) < 1.05 for c in item)  # each person has an item of their own
     points -= 3.0 * (needed and t.same(who, item) > 0.98)
+    points -= 1.5 * (named("annotator", who) <= 0 and t.numbered(who, unit))  # it may be a place in a list
+    points -= 4.0 * any(t.written(c, [x for x in unit if x != c], who) for c in item[1:])
     points += 1.0 * (t.each(who, unit) > 1.2) + 0.5 * (t.n_units(item) >= t.levels[who])
     return points + (0.5 if t.n_units([who, *item]) >= 2 * t.levels[who] else -1.0)
 
@@ -345,6 +366,7 @@ def _of_system(t: Table, item: tuple[str, ...], system: str | None, who: str | N
         return points - 2.0 * any(_unexplained(t, c, others) for c in t.few if c not in others)
     points += 1.5 * any(t.assigned(system, c) for c in others)
     points -= 2.0 * bool(who and t.same(system, [who]) > 0.98)
+    points -= 1.5 * (named("system", system) <= 0 and t.numbered(system, others))
     if item:
         points -= 4.0 * (t.n_units([*item, system]) < 1.5 * t.levels[system])  # it answered one thing only
         of_both = [x for x in texts if t.same(x, item) < 0.9 and t.same(x, [system]) < 0.98]
@@ -364,7 +386,7 @@ def _unexplained(t: Table, column: str, others: list[str]) -> bool:
 def _label(t: Table, keys: list[str]) -> str | None:
     """A column that names what was judged: each person has each of its values once for an item, and one other column
     holds the scores."""
-    if not t.repeated(keys) or len(t.rated) != 1:
+    if not t.repeated(keys) or len(set(t.rated) - set(keys)) != 1:
         return None
     for c in t.few:
         if c in keys or t.levels[c] > MOST_SYSTEMS or t.kinds[c].kind not in ("words", "names"):
@@ -374,10 +396,10 @@ def _label(t: Table, keys: list[str]) -> str | None:
     return None
 
 
-def read(t: Table, fixed: dict[str, str], free: list[str]) -> list[Reading]:
-    """Readings of a table, the best first. fixed : role -> its column, where somebody said so. free : other columns
-    that may have one."""
-    items = [((fixed["dialogue"],), 0.0)] if "dialogue" in fixed else _items(t, free)
+def read(t: Table, fixed: dict[str, str | None], free: list[str]) -> list[Reading]:
+    """Readings of a table, the best first. fixed : role -> its column, or none, where somebody said so. free : other
+    columns that may have one."""
+    items = [(tuple(filter(None, [fixed["dialogue"]])), 0.0)] if "dialogue" in fixed else _items(t, free)
     systems, people = ([(fixed[r], 0.0)] if r in fixed else _candidates(t, r, free) for r in ROLES[1:])
     out = []
     for (item, a), (system, b), (who, c) in itertools.product(items, systems, people):
@@ -394,7 +416,8 @@ def read(t: Table, fixed: dict[str, str], free: list[str]) -> list[Reading]:
 def choose(out: Guess, cells: pd.DataFrame, item: pd.Series | None = None) -> None:
     """Give the columns of the best reading their roles, and ask where others come close. item : of each row, where
     several columns together say it."""
-    fixed = {role: out.columns[role] for role in ROLES if role in out.columns}
+    fixed: dict[str, str | None] = {role: None for role in ROLES if f"no {role}" in out.answers}
+    fixed |= {role: out.columns[role] for role in ROLES if role in out.columns}
     if item is not None:
         cells, fixed["dialogue"] = cells.assign(**{_TOGETHER: item}), _TOGETHER
     taken = {c for role, c in out.columns.items() if role not in ROLES}
@@ -415,7 +438,8 @@ def choose(out: Guess, cells: pd.DataFrame, item: pd.Series | None = None) -> No
             out.columns[role] = column
             out.why[role] = _why(role, column)
     if best.label:
-        out.columns |= {"label": best.label, "score": t.rated[0]}
+        given = next(c for c in t.rated if c not in (*best.item, best.system, best.annotator, *keys))
+        out.columns |= {"label": best.label, "score": given}
         out.why["label"] = "each person has each of its values once for an item"
     if len(best.item) == 1 and "dialogue" not in fixed:
         out.columns["dialogue"] = best.item[0]
@@ -424,12 +448,15 @@ def choose(out: Guess, cells: pd.DataFrame, item: pd.Series | None = None) -> No
         out.identify = [*best.item, *([best.system] if best.system else [])]
         out.columns |= {"context": best.item[0]} if best.system else {}
         out.why["identify"] = "together they tell apart what was shown"
-    close = [r for r in found[1:] if r.score > best.score - CLOSE and not t.alike(r, best)]
+    others = [r for r in found[1:] if r.score > best.score - 2 * CLOSE and not t.alike(r, best)]
     for role in ROLES:
-        also = [c for r in close if role not in fixed and (c := _column(r, role)) and c != _column(best, role)]
-        out.close[role] = [*dict.fromkeys(also)]
-        others = dict.fromkeys(c for r in found[1:] if (c := _column(r, role)) and c != _column(best, role))
-        out.rivals[role] = [c for c in others if c not in out.columns.values()][:4]
+        chosen = _column(best, role)
+        # a column that no name speaks for is asked about sooner
+        far = CLOSE * (1 if chosen is None or named(role, chosen) > 0 else 2)
+        close = [_column(r, role) for r in others if role not in fixed and r.score > best.score - far]
+        out.close[role] = [*dict.fromkeys(c or "" for c in close if c != chosen)]
+        rivals = dict.fromkeys(c for r in found[1:] if (c := _column(r, role)) and c != chosen)
+        out.rivals[role] = [c for c in rivals if c not in out.columns.values()][:4]
 
 
 def _column(reading: Reading, role: str) -> str | None:
@@ -455,6 +482,9 @@ _TEXT = {
 }
 
 
+_NONE = {"system": "no column: one system", "annotator": "no column says it", "dialogue": "each row"}
+
+
 def ask(out: Guess, cells: pd.DataFrame) -> None:
     """Ask about roles of which other readings come close, and note which columns could have each (`choices`).
 
@@ -470,9 +500,17 @@ def ask(out: Guess, cells: pd.DataFrame) -> None:
             ("item", item) if role == "dialogue" else (role, [c for r, c in out.columns.items() if r == role])
         )
         free = {c: points for c in t.code if (points := _could(t, out, role, c)) is not None}
+        of_unit = [c for c in (*item, out.columns.get("system", "")) if c in t.code]
+        place = role == "annotator" and chosen and chosen[0] in t.code and named(role, chosen[0]) <= 0
+        if place and of_unit and t.numbered(chosen[0], of_unit):  # it may be a place in a list
+            out.close[role] = [*dict.fromkeys(["", *out.close[role]])]
         others = dict.fromkeys([*out.close[role], *out.rivals[role], *sorted(free, key=lambda c: -free[c])])
-        columns = [c for c in others if [c] != chosen][:_CHOICES]
-        out.choices[role] = [Answer(_means(out, cells, role, [c], item), given={role: c}) for c in columns]
+        columns = [c for c in others if [c] != chosen and (c or chosen)][:_CHOICES]
+        no = {f"no {role}": "none"}
+        out.choices[role] = [
+            Answer(_means(out, cells, role, [c], item), given={role: c}) if c else Answer(_NONE[role], given=no)
+            for c in columns
+        ]
         earlier = [i for i, q in enumerate(out.questions) if q.fact == fact]
         for i in earlier[:1]:
             more = (*out.questions[i].alternatives, *out.choices[role])

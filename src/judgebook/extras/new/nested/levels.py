@@ -180,13 +180,14 @@ class Levels:
         best = found[0]
         for role, what in (("system", "systems"), ("annotator", "people")):
             ways = readings.columns_for(table, role, found, free)
-            told = {c: places[c] for c in ways if places[c] in near and role not in fixed}
-            told = {c: p for c, p in told.items() if self.natures[p].kind in ("words", "names", "id", "counter")}
+            free_places = {c: places[c] for c in ways if places[c] in near and role not in fixed}
+            free_places = {c: p for c, p in free_places.items() if self.natures[p].kind in ("words", "names", "id", "counter")}
             self.out.choices[role] = [
                 Answer(f"the key {name_of(p)!r}: {table.levels[c]} {what}", given={role: ".".join(p)})
-                for c, p in told.items()
+                for c, p in free_places.items()
             ]
-        item, told = [*best.item], {"system": best.system, "annotator": best.annotator}
+        item: list[str] = [*best.item]
+        told: dict[str, str | None] = {"system": best.system, "annotator": best.annotator}
         if not item and (left := [c for c in keys if c not in told.values()]):
             item = [max(left, key=lambda c: table.levels[c])]
         counted = [c for c in keys if numbered(self.maps[places[c]])]
