@@ -51,6 +51,10 @@ _ORDER = re.compile(r"(?:^|[ _.-])(?:slot|position|pos|order|place|trial|repeat)
 _ANSWERED = re.compile(r"(?:verdict|rating|score|judge?ment|grade)s?$", re.I)
 #: names of what belongs to a person, though it names something else
 _PERSON = re.compile(r"session|token|respondent|e-?mail|(^|[^a-z])ip($|[^a-z])|login|account", re.I)
+#: names of what is said of people
+_ABOUT = re.compile(
+    r"^(age|gender|sex|native|language|education|alter|geschlecht|muttersprache|edad|sexo|género|âge|sexe|genre)$", re.I
+)
 #: names of what those who judged wrote
 _COMMENT = re.compile(r"^Answer\.|comment|remark|rationale|justif|feedback|^notes?$|why|kommentar|begründ", re.I)
 
@@ -120,6 +124,17 @@ class Table:
     def rated(self) -> list[str]:
         """Columns of numbers as people give them."""
         return [c for c in self.code if self.kinds[c].kind in ("rating", "slider") and named("dialogue", c) <= 0]
+
+    @cached_property
+    def saying(self) -> list[str]:
+        """Columns that say which, and are no judgements: by their kind, or as each value comes equally often."""
+        even = {c for c in self.few if self.levels[c] >= _ENOUGH and len({*np.bincount(self.code[c] + 1)[1:]}) == 1}
+        return [c for c in self.few if self.kinds[c].kind in _SAYING or named("dialogue", c) > 0 or c in even]
+
+    def crossed(self, column: str, keys: Iterable[str]) -> bool:
+        """Whether nearly each of several units has each value of a column, and none twice."""
+        size = np.bincount(self.unit(keys := [*keys]))
+        return len(size) >= _ENOUGH and not self.repeated([*keys, column]) and (size == self.levels[column]).mean() > 0.9
 
     def with_key(self, column: str) -> Table:
         """The same table, where a column tells judgements of one item apart."""
@@ -270,11 +285,12 @@ def _candidates(t: Table, role: str, free: list[str]) -> list[tuple[str | None, 
     """The columns that may well have a role, with points; and none."""
     alone = {c: points for c in free if (points := _alone(t, role, c)) is not None}
     best = []
-    saying = [c for c in t.few if t.kinds[c].kind in _SAYING]
     for c in sorted(alone, key=lambda c: -alone[c])[: 3 * _TRIED]:
         # answers come as they come; what was assigned is spread evenly
         judged = t.kinds[c].kind in ("rating", "slider", "number", "words") and alone[c] < 0
-        if not judged or any(t.assigned(c, x) for x in saying if x != c):
+        others = [x for x in t.saying if x != c]
+        pairs = itertools.combinations(others, 2)
+        if not judged or any(t.assigned(c, x) for x in others) or any(t.crossed(c, x) for x in pairs):
             best.append(c)
             alone[c] += 2.0 * judged
     return [*((c, alone[c]) for c in sorted(best, key=lambda c: -alone[c])[:_TRIED]), (None, 0.0)]
@@ -329,6 +345,8 @@ def _of_people(t: Table, item: tuple[str, ...], unit: list[str], who: str, left:
     points -= 3.0 * (topic and t.kinds[who].kind in ("names", "words") and not personal(who, t.cells[who]))
     points -= 4.0 * any(t.each(c, [who]) < 1.05 for c in item)  # each person has an item of their own
     points -= 3.0 * (needed and t.same(who, item) > 0.98)
+    about = [c for c in t.few if _ABOUT.search(c)]
+    points += 3.0 * any(t.follows(c, [who]) for c in about) - 3.0 * any(t.follows(c, item) for c in about)
     points += 1.0 * (t.each(who, unit) > 1.2) + 0.5 * (t.n_units(item) >= t.levels[who])
     return points + (0.5 if t.n_units([who, *item]) >= 2 * t.levels[who] else -1.0)
 
@@ -364,9 +382,18 @@ def _label(t: Table, keys: list[str]) -> str | None:
     for c in t.few:
         if c in keys or t.levels[c] > MOST_SYSTEMS or t.kinds[c].kind not in ("words", "names"):
             continue
-        if not t.repeated([*keys, c]) and (np.bincount(t.unit(keys)) == t.levels[c]).mean() > 0.9:
+        if t.crossed(c, keys):
             return c
     return None
+
+
+def _says_system(t: Table, item: Iterable[str], column: str) -> float:
+    """Points for a column that may name what was judged for naming systems: texts, or names of what was judged."""
+    names, item = distinct_texts(t.cells[column]), [*item]
+    texts = any(t.same(x, item) < 0.9 and t.same(x, [*item, column]) > 0.98 for x in t.texts)
+    models = sum(map(looks_like_model, names)) * 2 >= len(names)
+    aspects = bool(ASPECT.search(t.rated[0])) - any(map(ASPECT.search, names))
+    return 6.0 * texts + 2.0 * models + 1.0 * aspects - 0.5 + min(0.0, named("system", column))
 
 
 def read(t: Table, fixed: dict[str, str], free: list[str]) -> list[Reading]:
@@ -382,7 +409,8 @@ def read(t: Table, fixed: dict[str, str], free: list[str]) -> list[Reading]:
             label = _label(t, [*chosen, *t.keys]) if item and who and not t.keys else None
             if label:
                 by_label = t.with_key(label)
-                out.append(Reading(item, system, who, a + b + c + 1.0 + _fit(by_label, item, system, who), label))
+                points = a + b + c + 1.0 - _says_system(t, item, label)
+                out.append(Reading(item, system, who, points + _fit(by_label, item, system, who), label))
     return sorted(out, key=lambda r: (-r.score, (r.system is not None) + (r.annotator is not None)))
 
 
@@ -416,12 +444,23 @@ def choose(out: Guess, cells: pd.DataFrame) -> None:
         out.identify = [*best.item, *([best.system] if best.system else [])]
         out.columns |= {"context": best.item[0]} if best.system else {}
         out.why["identify"] = "together they tell apart what was shown"
-    close = [r for r in found[1:] if r.score > best.score - CLOSE and not t.alike(r, best)]
+    near = [r for r in found[1:] if r.score > best.score - CLOSE or _other_way(r, best)]
+    close = [r for r in near if not t.alike(r, best)]
     for role in ROLES:
         also = [c for r in close if role not in fixed and (c := _column(r, role)) and c != _column(best, role)]
         out.close[role] = [*dict.fromkeys(also)]
         others = dict.fromkeys(c for r in found[1:] if (c := _column(r, role)) and c != _column(best, role))
         out.rivals[role] = [c for c in others if c not in out.columns.values()][:4]
+
+
+def _other_way(reading: Reading, best: Reading) -> bool:
+    """Whether a reading differs in what is hard to tell: items and people of unknown names the other way round, or a
+    column of systems that may name what was judged."""
+    if best.label or reading.label:
+        return (best.label or best.system) == (reading.label or reading.system) and best.item == reading.item
+    unknown = [c for c in (*best.item, best.annotator) if c and named("dialogue", c) <= 0 >= named("annotator", c)]
+    swapped = reading.item == (best.annotator,) and best.item == (reading.annotator,)
+    return swapped and len(unknown) == 2
 
 
 def _column(reading: Reading, role: str) -> str | None:
