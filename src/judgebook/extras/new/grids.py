@@ -165,6 +165,7 @@ def each_a_person(out: Guess, cells: pd.DataFrame, named: Crossing) -> None:
         out.columns.pop("dialogue", None)  # a fact about the person
     if who or (item in cells and cells[item].nunique() < len(cells)):
         return
+    known = item in cells and readings.named("dialogue", item) > 0
     person = bool(named.texts) or (item in cells and readings.named("annotator", item) > 0)
     person = out.answers.get("each row", "person" if person else "item") == "person"
     says = {True: "a person, and the columns name items", False: "an item, and the columns name people"}
@@ -172,7 +173,7 @@ def each_a_person(out: Guess, cells: pd.DataFrame, named: Crossing) -> None:
         out.columns.pop("dialogue", None)
         out.columns["annotator"] = item
         out.why["annotator"] = "each row is a person's"
-    elif grid([*named.of]) or any(is_prose(cells[c]) for c in cells if c not in named.of):
+    elif (grid([*named.of]) and (item not in cells or known)) or any(is_prose(cells[c]) for c in cells if c not in named.of):
         return
     other = Answer(says[not person], given={"each row": "item" if person else "person"})
     out.ask("annotator: rows", "What is each row?", says[person], other)

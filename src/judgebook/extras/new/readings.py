@@ -127,9 +127,13 @@ class Table:
 
     @cached_property
     def saying(self) -> list[str]:
-        """Columns that say which, and are no judgements: by their kind, or as each value comes equally often."""
+        """Columns that say which, and are no judgements: by their kind; or by their names or as each value comes equally
+        often, where others say more, or a text is the same for each value."""
+        kind = [c for c in self.few if self.kinds[c].kind in _SAYING]
         even = {c for c in self.few if self.levels[c] >= _ENOUGH and len({*np.bincount(self.code[c] + 1)[1:]}) == 1}
-        return [c for c in self.few if self.kinds[c].kind in _SAYING or named("dialogue", c) > 0 or c in even]
+        more = [c for c in self.few if c not in kind and (named("dialogue", c) > 0 or c in even)]
+        of_text = {c for c in more if any(self.levels[x] > 1 and self.follows(x, [c]) for x in self.texts)}
+        return [*kind, *(c for c in more if len(kind) > 1 or c in of_text)]
 
     def crossed(self, column: str, keys: Iterable[str]) -> bool:
         """Whether nearly each of several units has each value of a column, and none twice."""
@@ -292,7 +296,7 @@ def _candidates(t: Table, role: str, free: list[str]) -> list[tuple[str | None, 
         pairs = itertools.combinations(others, 2)
         if not judged or any(t.assigned(c, x) for x in others) or any(t.crossed(c, x) for x in pairs):
             best.append(c)
-            alone[c] += 2.0 * judged
+            alone[c] += 2.0 * (judged and role != "annotator")
     return [*((c, alone[c]) for c in sorted(best, key=lambda c: -alone[c])[:_TRIED]), (None, 0.0)]
 
 

@@ -64,6 +64,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     if not out.comparative and not out.repeated:
         several.several_answers(out, cells)
         several.rated_lists(out, cells)
+        several.ask_of_digits(out, cells)
         several.ask_beside(out, cells)
     _models(out, cells)
     comparisons.orders(out, cells, {c: numeric[c] for c in out.outcomes if c in numeric})
