@@ -249,7 +249,9 @@ def computed() -> Iterator[Kind]:
     told = {"avg": statistics.mean, "Summe": sum, "mediana": statistics.median, "sd": statistics.stdev}
     for (name, how), people in itertools.product((told | {"majority": statistics.mode}).items(), (3, 5)):
         columns = [f"rater{k}" for k in range(people)]
-        rows = [{"seg": f"s{i}", "system": s} | {c: rate() for c in columns} for i in range(20) for s in ("ours", "gpt")]
+        rows = [
+            {"seg": f"s{i}", "system": s} | {c: rate() for c in columns} for i in range(20) for s in ("ours", "gpt")
+        ]
         scores = total(r[c] for r in rows for c in columns)
         rows = [r | {name: round(how([r[c] for c in columns]), 2)} for r in rows]
         yield Kind(f"{name} of {people}", "data.csv", text_of(rows), (2, people, 40, {"score": scores}))
@@ -274,7 +276,8 @@ def systems_by_any_name() -> Iterator[Kind]:
         plain = [{"rater": r["rater"], "sentence": r["sentence"], system: r[system], "score": r[label]} for r in rows]
         plain = [r | {system: f"{'nsew'[names.index(r[system])]}-side"} for r in plain]
         right = *right[:3], {"score": right[3][label.lower()]}
-        yield Kind(f"system {system}, no hint", "data.csv", text_of(plain), right, ("system",), (("system", "2"),))
+        chosen = (("system", "2"),) if len(names) == 2 else ()
+        yield Kind(f"system {system}, no hint", "data.csv", text_of(plain), right, ("system",), chosen)
     for item, system, who in (
         ("Satz_Nr", "Übersetzer", "Bewerter"),
         ("SENT_NO", "engine", "judge"),

@@ -173,7 +173,9 @@ def each_a_person(out: Guess, cells: pd.DataFrame, named: Crossing) -> None:
         out.columns.pop("dialogue", None)
         out.columns["annotator"] = item
         out.why["annotator"] = "each row is a person's"
-    elif (grid([*named.of]) and (item not in cells or known)) or any(is_prose(cells[c]) for c in cells if c not in named.of):
+    elif (grid([*named.of]) and (item not in cells or known)) or any(
+        is_prose(cells[c]) for c in cells if c not in named.of
+    ):
         return
     other = Answer(says[not person], given={"each row": "item" if person else "person"})
     out.ask("annotator: rows", "What is each row?", says[person], other)

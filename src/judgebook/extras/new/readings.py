@@ -138,7 +138,9 @@ class Table:
     def crossed(self, column: str, keys: Iterable[str]) -> bool:
         """Whether nearly each of several units has each value of a column, and none twice."""
         size = np.bincount(self.unit(keys := [*keys]))
-        return len(size) >= _ENOUGH and not self.repeated([*keys, column]) and (size == self.levels[column]).mean() > 0.9
+        return (
+            len(size) >= _ENOUGH and not self.repeated([*keys, column]) and (size == self.levels[column]).mean() > 0.9
+        )
 
     def with_key(self, column: str) -> Table:
         """The same table, where a column tells judgements of one item apart."""
@@ -450,6 +452,11 @@ def choose(out: Guess, cells: pd.DataFrame) -> None:
         out.why["identify"] = "together they tell apart what was shown"
     near = [r for r in found[1:] if r.score > best.score - CLOSE or _other_way(r, best)]
     close = [r for r in near if not t.alike(r, best)]
+    if best.system and any(r.label == best.system for r in near):
+        judged = Answer(
+            f"none: {best.system!r} names what was judged", given={"label": best.system, "score": t.rated[0]}
+        )
+        out.ask("system", _TEXT["system"], f"the column {best.system!r}", judged)
     for role in ROLES:
         also = [c for r in close if role not in fixed and (c := _column(r, role)) and c != _column(best, role)]
         out.close[role] = [*dict.fromkeys(also)]
@@ -461,7 +468,8 @@ def _other_way(reading: Reading, best: Reading) -> bool:
     """Whether a reading differs in what is hard to tell: items and people of unknown names the other way round, or a
     column of systems that may name what was judged."""
     if best.label or reading.label:
-        return (best.label or best.system) == (reading.label or reading.system) and best.item == reading.item
+        same = (best.label or best.system) == (reading.label or reading.system) and best.item == reading.item
+        return same and reading.score > best.score - 3 * CLOSE
     unknown = [c for c in (*best.item, best.annotator) if c and named("dialogue", c) <= 0 >= named("annotator", c)]
     swapped = reading.item == (best.annotator,) and best.item == (reading.annotator,)
     return swapped and len(unknown) == 2
@@ -498,7 +506,7 @@ def ask(out: Guess, cells: pd.DataFrame) -> None:
         )
         free = {c: points for c in t.code if (points := _could(t, out, role, c)) is not None}
         others = dict.fromkeys([*out.close[role], *out.rivals[role], *sorted(free, key=lambda c: -free[c])])
-        columns = [c for c in others if [c] != chosen][:_CHOICES]
+        columns = sorted((c for c in others if [c] != chosen), key=lambda c: bool(_ABOUT.search(c)))[:_CHOICES]
         out.choices[role] = [Answer(_means(out, cells, role, [c], item), given={role: c}) for c in columns]
         earlier = [i for i, q in enumerate(out.questions) if q.fact == fact]
         for i in earlier[:1]:
