@@ -113,9 +113,9 @@ def _of_row(values: pd.Series, others: dict[str, pd.Series]) -> bool:
         most = often[0].where(often.notna().sum(axis=1) == 1)
         spread = (rows.std(axis=1), rows.std(axis=1, ddof=0))
         for told in (rows.mean(axis=1), rows.sum(axis=1), rows.median(axis=1), most, *spread):
-            there = values.notna() & told.notna() & (rows.nunique(axis=1) > 1)
+            there = values.notna() & told.notna() & (rows.max(axis=1) > rows.min(axis=1))
             close = (values - told).abs()[there] < _ROUNDED
-            if there.sum() >= _ROWS and values[there].nunique() > 1 and close.mean() > _NEARLY:
+            if there.sum() >= _ROWS and len({*values[there]}) > 1 and close.mean() > _NEARLY:
                 return True
     return False
 
