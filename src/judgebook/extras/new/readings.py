@@ -127,7 +127,7 @@ class Table:
 
     @cached_property
     def saying(self) -> list[str]:
-        """Columns that say which, and are no judgements: by their kind; or by name or as each value comes equally often,
+        """Columns that say which, no judgements: by their kind; or by name or as each value comes equally often,
         where others say more, or a text is the same for each value."""
         kind = [c for c in self.few if self.kinds[c].kind in _SAYING]
         even = {c for c in self.few if self.levels[c] >= _ENOUGH and len({*np.bincount(self.code[c] + 1)[1:]}) == 1}
