@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import random
+import statistics
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -192,6 +194,157 @@ def repeated() -> Iterator[Kind]:
     yield Kind("repeated label", "data.csv", copies, (1, 2, 10, of), ("label fluency",))
 
 
+def about_people() -> Iterator[Kind]:
+    """What is constant within every person is no label; a condition that varies within them is a system."""
+    names = (
+        ("Proband", "Bedingung", "Aufgabe", "Vertrauen", "Alter", "Geschlecht"),
+        ("participante", "condicion", "tarea", "confianza", "edad", "sexo"),
+        ("sujet", "condition", "tache", "confiance", "âge", "sexe"),
+        ("participant", "arm", "stimulus", "trust", "age", "gender"),
+        ("who", "version", "story", "liking", "alter", "geschlecht"),
+        ("pid", "Fassung", "Beispiel", "Note", "age", "native"),
+    )
+    for (who, condition, item, label, *facts), inside in [(x, y) for x in names for y in (True, False)]:
+        rows = [
+            {who: f"P{p:02}", condition: ("plain", "avatar")[(p + i * inside) % 2], item: x, label: rate(1, 7)}
+            | {facts[0]: 19 + p * 7 % 40, facts[1]: "mf"[p // 2 % 2]}
+            for p in range(16)
+            for i, x in enumerate(("bank", "doctor", "travel", "school"))
+        ]
+        right = 2, 16, 8, {label.lower(): total(r[label] for r in rows)}
+        kind = Kind(f"people {who} {inside}", "data.csv", text_of(rows), right)
+        yield kind if inside else kind._replace(asked=("system",), answers=(("system", "2"),))
+
+
+def digits() -> Iterator[Kind]:
+    for k, high in ((3, 5), (4, 3), (5, 3), (6, 2), (9, 4)):
+        rows = [
+            {"id": f"x{i}", "reply": say(), "quality": rate(), "given": "".join(str(rate(0, high)) for _ in range(k))}
+            for i in range(30)
+        ]
+        right = 1, 0, 30, {"quality": total(r["quality"] for r in rows)}
+        yield Kind(f"digits {k}", "data.csv", text_of(rows), right, ("label given",))
+
+
+def computed() -> Iterator[Kind]:
+    """Scores standardised, and means, sums and what most said, are no labels."""
+    for who, item, system, raw, z in (
+        ("wid", "sid", "mt", "raw", "z"),
+        ("rater", "seg", "engine", "score", "norm"),
+        ("x1", "x2", "x3", "x4", "x5"),
+        ("Bewerter", "Satz", "System", "Punkte", "standardisiert"),
+        ("annotateur", "phrase", "modele", "note", "centre"),
+    ):
+        rows = [
+            {who: f"u{a}", item: f"s{i}", system: s, raw: rate(0, 100)}
+            for i in range(8)
+            for s in ("A.base", "B.large", "C.tiny")
+            for a in PICK.sample(range(4), 2)
+        ]
+        for row in rows:
+            own = [r[raw] for r in rows if r[who] == row[who]]
+            row[z] = round((row[raw] - statistics.mean(own)) / statistics.stdev(own), 4)
+        right = 3, 4, 24, {"score" if raw == "score" else raw.lower(): total(r[raw] for r in rows)}
+        yield Kind(f"standardised {z}", "data.csv", text_of(rows), right)
+    told = {"avg": statistics.mean, "Summe": sum, "mediana": statistics.median, "sd": statistics.stdev}
+    for (name, how), people in itertools.product((told | {"majority": statistics.mode}).items(), (3, 5)):
+        columns = [f"rater{k}" for k in range(people)]
+        rows = [
+            {"seg": f"s{i}", "system": s} | {c: rate() for c in columns} for i in range(20) for s in ("ours", "gpt")
+        ]
+        scores = total(r[c] for r in rows for c in columns)
+        rows = [r | {name: round(how([r[c] for c in columns]), 2)} for r in rows]
+        yield Kind(f"{name} of {people}", "data.csv", text_of(rows), (2, people, 40, {"score": scores}))
+
+
+def systems_by_any_name() -> Iterator[Kind]:
+    for system, names, label in (
+        ("translator", ("Human", "GPT"), "fluency"),
+        ("voice", ("Taco", "VITS"), "naturalness"),
+        ("written_by", ("student", "teacher", "llama-2"), "quality"),
+        ("Übersetzer", ("DeepL", "Google", "Mensch"), "Genauigkeit"),
+        ("robot", ("Nao", "Pepper"), "engagement"),
+    ):
+        rows = [
+            {"rater": f"p{a}", "sentence": f"s{i}", system: s, label: rate()}
+            for a in range(3)
+            for i in range(6)
+            for s in names
+        ]
+        right = len(names), 3, 6 * len(names), {label.lower(): total(r[label] for r in rows)}
+        yield Kind(f"system {system}", "data.csv", text_of(rows), right)
+        plain = [{"rater": r["rater"], "sentence": r["sentence"], system: r[system], "score": r[label]} for r in rows]
+        plain = [r | {system: f"{'nsew'[names.index(r[system])]}-side"} for r in plain]
+        right = *right[:3], {"score": right[3][label.lower()]}
+        chosen = (("system", "2"),) if len(names) == 2 else ()
+        yield Kind(f"system {system}, no hint", "data.csv", text_of(plain), right, ("system",), chosen)
+    for item, system, who in (
+        ("Satz_Nr", "Übersetzer", "Bewerter"),
+        ("SENT_NO", "engine", "judge"),
+        ("Item_Number", "variante", "Gutachter"),
+        ("oracion_id", "autor", "evaluador"),
+        ("Phrase_Nr", "Fassung", "juge"),
+    ):
+        rows = [
+            {item: i, "src": f"this is the text of {i}", system: s, "out": f"{s} says this of {i}", who: a}
+            | {"fluency": rate(1, 6), "adequacy": rate(1, 6)}
+            for i in range(1, 7)
+            for s in ("DeepL", "Google", "Mensch")
+            for a in ("Anna", "Jürgen")
+        ]
+        of = {x: total(r[x] for r in rows) for x in ("fluency", "adequacy")}
+        yield Kind(f"numbered {item}", "data.csv", text_of(rows), (3, 2, 18, of))
+
+
+def parts_of_names() -> Iterator[Kind]:
+    systems = ("dalle", "sd", "imagen")
+    for form, who in (
+        ("img0{i}_{s}", "pid"),
+        ("{s}_scene{i}", "participant"),
+        ("{s}.{i}", "ResponseId"),
+        ("clip{i} - {s}", "Teilnehmer"),
+        ("{i}-{s}", "user_id"),
+    ):
+        names = [(i, s) for i in range(1, 5) for s in systems]
+        rows = [
+            {who: f"R_{k:03x}z", "native": ("yes", "no")[k % 2], "age": 20 + k}
+            | {form.format(i=i, s=s): rate(1, 7) for i, s in names}
+            for k in range(12)
+        ]
+        columns = [form.format(i=i, s=s) for i, s in names]
+        right = 3, 12, 12, {"score": total(r[c] for r in rows for c in columns)}
+        yield Kind(f"items and systems {form}", "data.csv", text_of(rows), right, ("system: columns",))
+    labels = ("simplicity", "fluency", "plot")
+    for sides, form, texts in (
+        ("ABC", "{s}_{x}", True),
+        ("XY", "{x}.{s}", True),
+        ("AB", "{s}-{x}", False),
+        ("LMN", "{x} ({s})", True),
+        ("PQRS", "{s}: {x}", False),
+    ):
+        rows = [
+            {"rater": f"r{a}", "source": f"a text with the number {i}"}
+            | ({s: f"{s} made this of text {i}" for s in sides} if texts else {})
+            | {form.format(s=s, x=x): rate() for s in sides for x in labels}
+            for a in range(2)
+            for i in range(10)
+        ]
+        of = {x: total(r[form.format(s=s, x=x)] for r in rows for s in sides) for x in labels}
+        yield Kind(f"sides {form}", "data.csv", text_of(rows), (len(sides), 2, 10 * len(sides), of), ("system",))
+    for expert, crowd, answers in (
+        ("expert", "crowd_{}", ("hate", "none", "offensive")),
+        ("Expert", "worker{}", ("hate", "none", "offensive")),
+        ("reviewer", "annotator_{}", ("news", "opinion")),
+        ("expert", "crowd_{}", (1, 2, 3, 4, 5)),
+        ("judge", "rater {}", (0, 1, 2)),
+    ):
+        columns = [expert, *(crowd.format(k) for k in (1, 2, 3))]
+        rows = [{"post": f"t{i}", "text": say()} | {c: PICK.choice(answers) for c in columns} for i in range(30)]
+        given = [answers.index(r[c]) if isinstance(answers[0], str) else r[c] for r in rows for c in columns]
+        right = 1, 4, 30, {"score": total(given)}
+        yield Kind(f"people {expert}, {crowd} {answers[0]}", "data.csv", text_of(rows), right, ("annotator",))
+
+
 def released() -> Iterator[Kind]:
     right = {
         "condition_is_system.tsv": (4, 12, 16, {"fluency": 48, "grammar": 48}),
@@ -212,4 +365,5 @@ def released() -> Iterator[Kind]:
 
 
 def cases() -> list[Kind]:
-    return [*paths(), *beside(), *labels(), *lists(), *repeated(), *released()]
+    told = [*about_people(), *digits(), *computed(), *systems_by_any_name(), *parts_of_names()]
+    return [*paths(), *beside(), *labels(), *lists(), *repeated(), *told, *released()]

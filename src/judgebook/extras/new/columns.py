@@ -139,7 +139,7 @@ def is_rating(name: str, values: pd.Series) -> bool:
 
 #: names that end so say what else whole numbers may be
 _NO_RATING = re.compile(
-    r"(^|[^a-z])(id|ids|uid|key|hash|idx|index|number|no|nr|row|count|slot|order|rank|fold|age|year|page|position"
+    r"(^|[^a-z])(?i:id|ids|uid|key|hash|idx|index|number|no|nr|row|count|slot|order|rank|fold|age|year|page|position"
     r"|progress|batch|votes|trial|turn|step|seed|size|length)$|(?<=[a-z])(Id|ID|Index|Number|Order|Rank)$"
     r"|^(n|num)_|time|_(ms|at)$",
 )

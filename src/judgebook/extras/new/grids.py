@@ -82,6 +82,8 @@ _DIVIDERS = ((" [", "]"), ("[", "]"), *((s, "") for s in (": ", " - ", " | ", *"
 #: a code before the text of a question, as in exports of surveys; what the text says in brackets
 _CODED = re.compile(r"([^\s.:]+)([.:] )(.+)", re.DOTALL)
 _BRACKETS = re.compile(r".*\[([^][]+)\]", re.DOTALL)
+#: names that only count
+_COUNTED = re.compile(r"[A-Za-z]|[^\W\d_]*[0-9]+")
 #: codes of questions
 _ASKED = re.compile(r"(s?q|question|dim(ension)?|crit(erion)?|aspect)[ _-]?[0-9]+", re.I)
 
@@ -116,9 +118,9 @@ def _crossed(names: dict[str, str], second: bool | None, most: bool, numbered: b
         if len(pairs) * (1 + most) < len(names) or len(pairs) < 4:
             continue
         sides = [{p[i] for p in pairs.values()} for i in (0, 1)]
-        aspects, models, numbers, asked = (
+        aspects, models, numbers, asked, counted = (
             [sum(map(bool, map(is_one, side))) / len(side) for side in sides]
-            for is_one in (ASPECT.search, looks_like_model, str.isdecimal, _ASKED.fullmatch)
+            for is_one in (ASPECT.search, looks_like_model, str.isdecimal, _ASKED.fullmatch, _COUNTED.fullmatch)
         )
         end = "" if end == "number" else end
         one = end and s != "[" and len(sides[0]) == 1 and aspects[0] > aspects[1]
@@ -126,8 +128,8 @@ def _crossed(names: dict[str, str], second: bool | None, most: bool, numbered: b
             continue
         # what was asked is the same text for a label, whatever it was asked about
         texts = [_texts(names, {c: pair[i] for c, pair in pairs.items()}) for i in (0, 1)]
-        # a number is no label; what names an aspect of quality is one, and a model is none
-        points = [(bool(texts[i]), -numbers[i], aspects[i], asked[i], -models[i]) for i in (0, 1)]
+        # a number is no label; what names an aspect of quality is one, and a model or a letter is none
+        points = [(bool(texts[i]), -numbers[i], aspects[i], asked[i], -models[i], -counted[i]) for i in (0, 1)]
         label = int(points[1] > points[0] or (not s and points[1] == points[0])) if second is None else int(second)
         both = ("{label}", "{annotator}") if label == 0 else ("{annotator}", "{label}")
         of, others = ({c: pair[i] for c, pair in pairs.items()} for i in (label, 1 - label))
@@ -163,6 +165,7 @@ def each_a_person(out: Guess, cells: pd.DataFrame, named: Crossing) -> None:
         out.columns.pop("dialogue", None)  # a fact about the person
     if who or (item in cells and cells[item].nunique() < len(cells)):
         return
+    known = item in cells and readings.named("dialogue", item) > 0
     person = bool(named.texts) or (item in cells and readings.named("annotator", item) > 0)
     person = out.answers.get("each row", "person" if person else "item") == "person"
     says = {True: "a person, and the columns name items", False: "an item, and the columns name people"}
@@ -170,10 +173,31 @@ def each_a_person(out: Guess, cells: pd.DataFrame, named: Crossing) -> None:
         out.columns.pop("dialogue", None)
         out.columns["annotator"] = item
         out.why["annotator"] = "each row is a person's"
-    elif grid([*named.of]) or any(is_prose(cells[c]) for c in cells if c not in named.of):
+    elif (grid([*named.of]) and (item not in cells or known)) or any(
+        is_prose(cells[c]) for c in cells if c not in named.of
+    ):
         return
     other = Answer(says[not person], given={"each row": "item" if person else "person"})
     out.ask("annotator: rows", "What is each row?", says[person], other)
+
+
+def a_person_each(out: Guess, cells: pd.DataFrame, named: Crossing) -> bool:
+    """Whether somebody says that each row is a person's, where columns beside a grid are not of it; asks them."""
+    item = out.columns.get("dialogue")
+    if item not in cells or cells[item].nunique() < len(cells) or any(is_prose(cells[c]) for c in cells):
+        return False
+    if "each row" not in out.answers:
+        ways = [Answer("a person, and the columns name items", given={"each row": "person"})]
+        out.ask("annotator: rows", "What is each row?", "an item, and each column a label", *ways)
+    return out.answers.get("each row") == "person"
+
+
+def ask_which(out: Guess, named: Crossing) -> None:
+    """Ask which part of names is the label, where that is not plain."""
+    shown, other = (", ".join([*dict.fromkeys(held.values())][:6]) for held in (named.of, named.others))
+    way = Answer(other, given={"labels in names": "first" if named.second else "second"})
+    if not named.sure:
+        out.ask("label: columns", "Which part of the names of columns says what was judged?", shown, way)
 
 
 def ask_if_items(out: Guess, named: Crossing) -> None:
@@ -191,29 +215,35 @@ def of_items(out: Guess, cells: pd.DataFrame, named: Crossing, columns: list[str
     columns : those of scores, some of which may not be of the grid.
     """
     parts = [*dict.fromkeys(named.others.values())]
-    other = "system" if all(map(looks_like_model, parts)) else "dialogue"
+    other, names = "system" if all(map(looks_like_model, parts)) else "dialogue", [*dict.fromkeys(named.of.values())]
+    # what names no aspect of quality may name the systems that did the same
+    both = "items and systems" if other == "dialogue" else "nothing"
+    if not named.texts and not any(ASPECT.search(x) or _ASKED.fullmatch(x) for x in names) and other == "dialogue":
+        other = both
     other = out.answers.get("grid of labels and", other)
-    out.scores, out.repeated = named.of_other(other), [f"{{{other}}}"]
+    out.scores, out.repeated = named.of_other("dialogue" if other == both else other), [f"{{{other}}}"]
     out.identify = ["{system}"] if other == "system" else []
+    if other == both:
+        out.scores, out.one_label = str(out.scores).replace("{label}", "{system}"), "score"
+        out.repeated, out.context, out.identify = ["{dialogue}"], ["{dialogue}"], ["{dialogue}", "{system}"]
     out.called = dict(zip(named.texts, named_alike([*named.texts.values()])[1].values(), strict=True))
     out.why["scores"] = "the columns form a grid of dialogues and labels"
     labels = [re.escape(label) for label in set(named.of.values())]
-    form = re.escape(out.scores).replace(re.escape(f"{{{other}}}"), "(.+?)").replace(re.escape("{text}"), ".+")
-    fits = re.compile(form.replace(re.escape("{label}"), f"(?:{'|'.join(labels)})"), re.DOTALL)
+    form = re.escape(named.scores).replace(re.escape("{annotator}"), "(.+?)").replace(re.escape("{text}"), ".+")
+    what = ".+" if other == both else f"(?:{'|'.join(labels)})"
+    fits = re.compile(form.replace(re.escape("{label}"), what), re.DOTALL)
     if beside := sorted({m[1] for c in cells if c not in named.of and (m := fits.fullmatch(c))} - {*parts}):
-        out.drop[f"{{{other}}}"] = beside
+        out.drop[out.repeated[0]] = beside
     says = {"dialogue": "items of one system", "system": "systems", "nothing": "of questions about one item"}
+    says |= {"items and systems": f"items, of systems {', '.join(names[:6])}"}
     ways = [Answer(says[x], given={"grid of labels and": x}) for x in says if x != other]
     text = f"What are {', '.join(parts[:6])}{', …' * (len(parts) > 6)} in the names of columns?"
     out.ask("system: columns", text, says[other], *ways)
     for column in (c for c in columns if c not in named.of):
         how = Answer("a judgement: add a source for it (docs/own_data.md)")
         out.ask(f"label {column}", f"What is {column!r}?", "said of the person, and left out", how)
-    if not named.sure:
-        shown = ", ".join(list(dict.fromkeys(named.of.values()))[:6])
-        way = Answer(f"{', '.join(parts[:6])}", given={"labels in names": "first" if named.second else "second"})
-        out.ask("label: columns", "Which part of the names of columns says what was judged?", shown, way)
-    return named.of
+    ask_which(out, named)
+    return dict.fromkeys(named.of, out.one_label) if out.one_label else named.of
 
 
 def grid(columns: list[str]) -> tuple[str, dict[str, str]] | None:

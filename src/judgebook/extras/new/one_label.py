@@ -11,6 +11,7 @@ from judgebook import codes
 from judgebook.extras.new import grids
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess, ask_if_answers, numbers
+from judgebook.extras.new.roles import role_of
 from judgebook.extras.new.words import ASPECT, PERSON, looks_like_model
 from judgebook.study import paths
 
@@ -66,7 +67,7 @@ def without_majorities(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
 
 def named_for_judges(out: Guess, columns: list[str]) -> bool:
     """Whether columns are called as people are, or as models that judged systems."""
-    people, models = ({c for c in columns if is_one(c)} for is_one in (PERSON.fullmatch, _names_a_model))
+    people, models = ({c for c in columns if is_one(c)} for is_one in (_names_a_person, _names_a_model))
     return len(columns) > 1 and people | models == {*columns} and bool(people or "system" in out.columns)
 
 
@@ -74,6 +75,10 @@ def named_for_systems(out: Guess, columns: list[str]) -> bool:
     """Whether columns are called as systems are, where nothing else names these."""
     free = "system" not in out.columns and not out.comparative
     return free and len(columns) > 1 and all(map(_names_a_model, columns)) and grids.named_grid(columns) is None
+
+
+def _names_a_person(column: str) -> bool:
+    return PERSON.fullmatch(column) is not None or role_of(column) == "annotator"
 
 
 def _names_a_model(column: str) -> bool:
@@ -130,7 +135,7 @@ def _same_answers(out: Guess, cells: pd.DataFrame, columns: list[str], others: l
 
 
 def _is_one(column: str, of_each: str) -> bool:
-    return _names_a_model(column) or (of_each == "annotator" and PERSON.fullmatch(column) is not None)
+    return _names_a_model(column) or (of_each == "annotator" and _names_a_person(column))
 
 
 def refuse_systems(out: Guess, columns: list[str]) -> None:

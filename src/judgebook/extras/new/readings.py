@@ -55,6 +55,10 @@ _ORDER = re.compile(r"(?:^|[ _.-])(?:slot|position|pos|order|place|trial|repeat)
 _ANSWERED = re.compile(r"(?:verdict|rating|score|judge?ment|grade)s?$", re.I)
 #: names of what belongs to a person, though it names something else
 _PERSON = re.compile(r"session|token|respondent|e-?mail|(^|[^a-z])ip($|[^a-z])|login|account", re.I)
+#: names of what is said of people
+_ABOUT = re.compile(
+    r"^(age|gender|sex|native|language|education|alter|geschlecht|muttersprache|edad|sexo|género|âge|sexe|genre)$", re.I
+)
 #: names of what those who judged wrote
 _COMMENT = re.compile(r"^Answer\.|comment|remark|rationale|justif|feedback|^notes?$|why|kommentar|begründ", re.I)
 
@@ -125,6 +129,23 @@ class Table:
     def rated(self) -> list[str]:
         """Columns of numbers as people give them."""
         return [c for c in self.code if self.kinds[c].kind in ("rating", "slider") and named("dialogue", c) <= 0]
+
+    @cached_property
+    def saying(self) -> list[str]:
+        """Columns that say which, no judgements: by their kind; or by name or as each value comes equally often,
+        where others say more, or a text is the same for each value."""
+        kind = [c for c in self.few if self.kinds[c].kind in _SAYING]
+        even = {c for c in self.few if self.levels[c] >= _ENOUGH and len({*np.bincount(self.code[c] + 1)[1:]}) == 1}
+        more = [c for c in self.few if c not in kind and (named("dialogue", c) > 0 or c in even)]
+        of_text = {c for c in more if any(self.levels[x] > 1 and self.follows(x, [c]) for x in self.texts)}
+        return [*kind, *(c for c in more if len(kind) > 1 or c in of_text)]
+
+    def crossed(self, column: str, keys: Iterable[str]) -> bool:
+        """Whether nearly each of several units has each value of a column, and none twice."""
+        size = np.bincount(self.unit(keys := [*keys]))
+        return (
+            len(size) >= _ENOUGH and not self.repeated([*keys, column]) and (size == self.levels[column]).mean() > 0.9
+        )
 
     def with_key(self, column: str) -> Table:
         """The same table, where a column tells judgements of one item apart."""
@@ -284,14 +305,15 @@ def _candidates(t: Table, role: str, free: list[str]) -> list[tuple[str | None, 
     """The columns that may well have a role, with points; and none."""
     alone = {c: points for c in free if (points := _alone(t, role, c)) is not None}
     best = []
-    saying = [c for c in t.few if t.kinds[c].kind in _SAYING]
     for c in sorted(alone, key=lambda c: -alone[c])[: 3 * _TRIED]:
         # answers come as they come; what was assigned is spread evenly, and what is shown follows from what it is of
         judged = t.kinds[c].kind in ("rating", "slider", "number", "words") and alone[c] < 0
-        tells = role == "dialogue" and any(t.follows(x, [c]) for x in (*t.texts, *saying) if x != c)
-        if not judged or tells or any(t.assigned(c, x) for x in saying if x != c):
+        tells = role == "dialogue" and any(t.follows(x, [c]) for x in (*t.texts, *t.saying) if x != c)
+        others = [x for x in t.saying if x != c]
+        pairs = itertools.combinations(others, 2)
+        if not judged or tells or any(t.assigned(c, x) for x in others) or any(t.crossed(c, x) for x in pairs):
             best.append(c)
-            alone[c] += 2.0 * judged
+            alone[c] += 2.0 * (judged and role != "annotator")
     return [*((c, alone[c]) for c in sorted(best, key=lambda c: -alone[c])[:_TRIED]), (None, 0.0)]
 
 
@@ -355,6 +377,8 @@ def _of_people(t: Table, item: tuple[str, ...], unit: list[str], who: str, left:
     points -= 3.0 * (needed and t.same(who, item) > 0.98)
     points -= 1.5 * (named("annotator", who) <= 0 and t.numbered(who, unit))  # it may be a place in a list
     points -= 4.0 * any(t.written(c, [x for x in unit if x != c], who) for c in item[1:])
+    about = [c for c in t.few if _ABOUT.search(c)]
+    points += 3.0 * any(t.follows(c, [who]) for c in about) - 3.0 * any(t.follows(c, item) for c in about)
     points += 1.0 * (t.each(who, unit) > 1.2) + 0.5 * (t.n_units(item) >= t.levels[who])
     return points + (0.5 if t.n_units([who, *item]) >= 2 * t.levels[who] else -1.0)
 
@@ -391,9 +415,18 @@ def _label(t: Table, keys: list[str]) -> str | None:
     for c in t.few:
         if c in keys or t.levels[c] > MOST_SYSTEMS or t.kinds[c].kind not in ("words", "names"):
             continue
-        if not t.repeated([*keys, c]) and (np.bincount(t.unit(keys)) == t.levels[c]).mean() > 0.9:
+        if t.crossed(c, keys):
             return c
     return None
+
+
+def _says_system(t: Table, item: Iterable[str], column: str) -> float:
+    """Points for a column that may name what was judged for naming systems: texts, or names of what was judged."""
+    names, item = distinct_texts(t.cells[column]), [*item]
+    texts = any(t.same(x, item) < 0.9 and t.same(x, [*item, column]) > 0.98 for x in t.texts)
+    models = sum(map(looks_like_model, names)) * 2 >= len(names)
+    aspects = bool(ASPECT.search(t.rated[0])) - any(map(ASPECT.search, names))
+    return 6.0 * texts + 2.0 * models + 1.0 * aspects - 0.5 + min(0.0, named("system", column))
 
 
 def read(t: Table, fixed: dict[str, str | None], free: list[str]) -> list[Reading]:
@@ -409,7 +442,8 @@ def read(t: Table, fixed: dict[str, str | None], free: list[str]) -> list[Readin
             label = _label(t, [*chosen, *t.keys]) if item and who and not t.keys else None
             if label:
                 by_label = t.with_key(label)
-                out.append(Reading(item, system, who, a + b + c + 1.0 + _fit(by_label, item, system, who), label))
+                points = a + b + c + 1.0 - _says_system(t, item, label)
+                out.append(Reading(item, system, who, points + _fit(by_label, item, system, who), label))
     return sorted(out, key=lambda r: (-r.score, (r.system is not None) + (r.annotator is not None)))
 
 
@@ -448,15 +482,37 @@ def choose(out: Guess, cells: pd.DataFrame, item: pd.Series | None = None) -> No
         out.identify = [*best.item, *([best.system] if best.system else [])]
         out.columns |= {"context": best.item[0]} if best.system else {}
         out.why["identify"] = "together they tell apart what was shown"
-    others = [r for r in found[1:] if r.score > best.score - 2 * CLOSE and not t.alike(r, best)]
+    others = [
+        r for r in found[1:] if (r.score > best.score - 2 * CLOSE or _other_way(r, best)) and not t.alike(r, best)
+    ]
+    if best.system and any(r.label == best.system and _near(r, best, CLOSE) for r in others):
+        judged = Answer(
+            f"none: {best.system!r} names what was judged", given={"label": best.system, "score": t.rated[0]}
+        )
+        out.ask("system", _TEXT["system"], f"the column {best.system!r}", judged)
     for role in ROLES:
         chosen = _column(best, role)
         # a column that no name speaks for is asked about sooner
         far = CLOSE * (1 if chosen is None or named(role, chosen) > 0 else 2)
-        close = [_column(r, role) for r in others if role not in fixed and r.score > best.score - far]
+        close = [_column(r, role) for r in others if role not in fixed and _near(r, best, far)]
         out.close[role] = [*dict.fromkeys(c or "" for c in close if c != chosen)]
         rivals = dict.fromkeys(c for r in found[1:] if (c := _column(r, role)) and c != chosen)
         out.rivals[role] = [c for c in rivals if c not in out.columns.values()][:4]
+
+
+def _near(reading: Reading, best: Reading, far: float) -> bool:
+    return reading.score > best.score - far or _other_way(reading, best)
+
+
+def _other_way(reading: Reading, best: Reading) -> bool:
+    """Whether a reading differs in what is hard to tell: items and people of unknown names the other way round, or a
+    column of systems that may name what was judged."""
+    if best.label or reading.label:
+        same = (best.label or best.system) == (reading.label or reading.system) and best.item == reading.item
+        return same and reading.score > best.score - 3 * CLOSE
+    unknown = [c for c in (*best.item, best.annotator) if c and named("dialogue", c) <= 0 >= named("annotator", c)]
+    swapped = reading.item == (best.annotator,) and best.item == (reading.annotator,)
+    return swapped and len(unknown) == 2
 
 
 def _column(reading: Reading, role: str) -> str | None:
@@ -505,7 +561,8 @@ def ask(out: Guess, cells: pd.DataFrame) -> None:
         if place and of_unit and t.numbered(chosen[0], of_unit):  # it may be a place in a list
             out.close[role] = [*dict.fromkeys(["", *out.close[role]])]
         others = dict.fromkeys([*out.close[role], *out.rivals[role], *sorted(free, key=lambda c: -free[c])])
-        columns = [c for c in others if [c] != chosen and (c or chosen)][:_CHOICES]
+        columns = [c for c in others if [c] != chosen and (c or chosen)]
+        columns = sorted(columns, key=lambda c: bool(_ABOUT.search(c)))[:_CHOICES]
         no = {f"no {role}": "none"}
         out.choices[role] = [
             Answer(_means(out, cells, role, [c], item), given={role: c}) if c else Answer(_NONE[role], given=no)

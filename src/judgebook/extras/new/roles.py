@@ -17,12 +17,14 @@ _WORDS = {
     "annotator": "annotator rater judge worker crowdworker turker evaluator assessor reviewer labeler labeller "
     "coder expert participant respondent subject grader marker voter tester listener "
     "ann annotateur evaluateur juge bewerter annotierer "
-    "gutachter prufer kodierer anotador evaluador juez anotadora bewerterin",
+    "gutachter prufer kodierer anotador evaluador juez anotadora bewerterin proband probandin versuchsperson vp "
+    "teilnehmer teilnehmerin participante sujet pid",
     "system": "system sys model bot chatbot agent assistant engine generator llm architecture approach method "
     "submission algorithm decoder variant modell bots modele systeme modelo sistema verfahren ansatz",
     "dialogue": "dialogue dialog conversation conv convo chat item sample example instance sentence sent segment seg "
     "article art document doc story query prompt question passage unit topic post thread gesprach beispiel satz frage "
-    "text phrase exemple conversacion dialogo ejemplo frase pregunta summary case stimulus caso fall",
+    "text phrase exemple conversacion dialogo ejemplo frase pregunta summary case stimulus caso fall aufgabe tarea "
+    "oracion tache",
     "label": "label metric criterion dimension aspect attribute kriterium merkmal critere criterio metrica aspecto",
     "score": "score rating judgement judgment value answer vote point bewertung note wert urteil antwort punkte "
     "punktzahl puntuacion nota valor",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import numpy as np
@@ -32,9 +33,10 @@ from judgebook.extras.new.judged.gold import named_for_gold
 from judgebook.extras.new.judged.means import means
 from judgebook.extras.new.judged.words import answered, differing, in_rows
 from judgebook.extras.new.one_label import named_for_judges, named_for_systems, one_label, refuse_systems
+from judgebook.extras.new.roles import role_of
 from judgebook.extras.new.shapes import beside
 from judgebook.extras.new.words import ASPECT, CHOICE, label_id, ranked
-from judgebook.sources.nature import NOTHING, Nature, nature
+from judgebook.sources.nature import FEW_WORDS, NOTHING, Nature, nature
 from judgebook.sources.rows import numbers as number_texts
 
 #: rounding of what was computed, rows that show it, the share of them that has to fit, and what a correlation may lack
@@ -87,7 +89,7 @@ def _without_computed(
     """Ratings without what was computed from those beside them, which is no metric, either; asks of whole numbers."""
     for column in [c for c in numeric if f"label {c}" not in out.answers]:
         others = {c: v for c, v in ratings.items() if c != column}
-        if not (_of_row(numeric[column], others) or _of_person(out, cells, numeric[column], others)):
+        if not (_of_row(numeric[column], others) or _standardised(out, cells, numeric[column], others)):
             continue
         out.metrics = [c for c in out.metrics if c != column]
         out.unused[column] = "computed from the scores beside it"
@@ -102,33 +104,35 @@ def _of_row(values: pd.Series, others: dict[str, pd.Series]) -> bool:
     bases: dict[str, list[str]] = {"": [*others]}
     for c in others:
         bases.setdefault(c.rstrip("0123456789"), []).append(c)
+    every = pd.DataFrame({"": values, **others}).dropna().astype(float)
+    if len(every) > len(others) + 1:  # those whose weighted sum it is
+        weights = np.linalg.lstsq(every[[*others]].to_numpy(), every[""].to_numpy(), rcond=None)[0]
+        bases["{weighted}"] = [c for c, w in zip(others, weights, strict=True) if w > 1 / (len(others) + 1)]
     for columns in (many for many in bases.values() if len(many) > 1):
         rows = pd.DataFrame({c: others[c] for c in columns})
-        for told in (
-            rows.mean(axis=1),
-            rows.sum(axis=1),
-            rows.median(axis=1),
-            rows.std(axis=1),
-            rows.std(axis=1, ddof=0),
-        ):
-            there = values.notna() & told.notna()
+        often = rows.mode(axis=1)
+        most = often[0].where(often.notna().sum(axis=1) == 1)
+        spread = (rows.std(axis=1), rows.std(axis=1, ddof=0))
+        for told in (rows.mean(axis=1), rows.sum(axis=1), rows.median(axis=1), most, *spread):
+            there = values.notna() & told.notna() & (rows.max(axis=1) > rows.min(axis=1))
             close = (values - told).abs()[there] < _ROUNDED
-            if there.sum() >= _ROWS and values.nunique() > 2 and close.mean() > _NEARLY:
+            if there.sum() >= _ROWS and len({*values[there]}) > 1 and close.mean() > _NEARLY:
                 return True
     return False
 
 
-def _of_person(out: Guess, cells: pd.DataFrame, values: pd.Series, others: dict[str, pd.Series]) -> bool:
-    """Whether fractions are the scores of another column standardised within each person."""
-    who = out.columns.get("annotator")
-    if who is None or (values.dropna() % 1 == 0).all():
+def _standardised(out: Guess, cells: pd.DataFrame, values: pd.Series, others: dict[str, pd.Series]) -> bool:
+    """Whether fractions are the scores of another column standardised, within each person or all together."""
+    t, who = out.table, out.columns.get("annotator")
+    if t is None or (values.dropna() % 1 == 0).all():
         return False
-    for other in others.values():
-        each = [
-            (x, y) for _, rows in cells.groupby(who) if len(rows) > 2 and (x := values[rows.index]).std() > 0
-            and (y := other[rows.index]).std() > 0
-        ]  # fmt: skip
-        if len(each) > 1 and all(x.corr(y) > 1 - _SLACK for x, y in each):
+    within = [np.zeros(len(t.cells)), *(t.code[c] for c in ([who] if who in t.code else t.few))]
+    index = t.cells.index.intersection(values.index)
+    for unit, other in itertools.product(within, others.values()):
+        pairs = pd.DataFrame({"x": values[index], "y": other[index]}).groupby(pd.Series(unit, t.cells.index)[index])
+        each = [(rows["x"], rows["y"]) for _, rows in pairs if len(rows) > 2 and (rows.std() > 0).all()]
+        enough = sum(len(x) for x, _ in each) >= max(_ROWS, len(index) / 2)
+        if enough and all(x.corr(y) > 1 - _SLACK for x, y in each):
             return True
     return False
 
@@ -159,7 +163,7 @@ def _ratings(
         ratings |= _sliders(out, {c: v for c, v in numeric.items() if c not in ratings})
     free = {c: v for c, v in numeric.items() if c not in ratings}
     ratings |= _sliders(out, {c: v for c, v in free.items() if f"label {c}" in out.answers or _differs(out, cells, c)})
-    worded = _judged(out, cells, _ordered(out, cells))
+    worded = _judged(out, cells, _ordered(out, cells) | ({} if ratings else _people_in_words(out, cells)))
     of_item = one_an_item(out, cells, worded)
     out.unused |= dict.fromkeys(of_item, _SAME)
     ratings |= {c: v for c, v in worded.items() if c not in of_item}
@@ -195,7 +199,7 @@ def _ratings(
 def _named_otherwise(out: Guess, others: dict[str, pd.Series], ratings: dict[str, pd.Series]) -> dict[str, pd.Series]:
     """Columns of the levels of other labels below a name of something else; asks of others that may be labels."""
     scales = [set(v.dropna()) for v in ratings.values()]
-    found = {c: whatever_its_name(out, c, v, scales) for c, v in others.items()}
+    found = {c: whatever_its_name(out, c, v, scales) for c, v in others.items() if role_of(c) is None}
     for column in (c for c, judged in found.items() if judged is None and c in out.unused):
         ask_if_answers(out, column)
     labels = {c: others[c] for c, judged in found.items() if judged}
@@ -207,7 +211,7 @@ def _labels(
     out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series], ratings: dict[str, pd.Series]
 ) -> dict[str, str] | None:
     """The label of each score column, whose pattern is noted; None where the columns are no scores of labels."""
-    columns, by_person = list(ratings), "annotator" in out.columns
+    columns, by_person, how = list(ratings), "annotator" in out.columns, out.answers.get("grid of labels and")
     named = grids.named_grid(columns) if out.comparative else _named_grid(out, cells, numeric, columns)
     if named and by_person and "dialogue" not in out.columns:
         of = grids.of_items(out, cells, named, columns)
@@ -229,16 +233,21 @@ def _labels(
     elif "turn" not in out.columns and (by_turn := grids.turns(columns)):
         out.scores, of, out.first_turn = by_turn
         out.why["scores"] = "the columns form a grid of turns and labels"
-    elif named and by_person and "system" not in out.columns:
+    elif named and (by_person or how == "system") and "system" not in out.columns:
         out.scores, of = named.of_other("system"), named.of
         out.why["scores"] = "the columns form a grid of labels and, it seems, systems"
         text = "What do the names of columns combine with a label?"
         out.ask("system", text, "the system", Answer("something else: change `scores`"))
+        grids.ask_which(out, named)
     elif not by_person and (named_for_judges(out, columns) or named_for_gold(out, numeric, columns)):
         of = one_label(out, cells, columns, "annotator")
     elif not by_person and (by_grid := grids.grid(columns) or (named and (named.scores, named.of))):
         out.scores, of = by_grid
         out.why["scores"] = "the columns form a grid of labels and annotators"
+        if named and not grids.grid(columns):
+            shown, how_ = ", ".join(dict.fromkeys(named.others.values())), {"grid of labels and": "system"}
+            out.ask("system", f"What are {shown} in the names of columns?", "people", Answer("systems", given=how_))
+            grids.ask_which(out, named)
         of = _same_pattern(out, of, list(numeric))
         if len(set(of.values())) == 1 and out.scores == "{label}{annotator}" and not (out.table and out.table.texts):
             label = next(iter(of.values()))
@@ -264,7 +273,9 @@ def _named_grid(
     told = second == "second" if second else None
     found = grids.named_grid(every, told) or grids.named_grid(columns, told)
     who = out.columns.get("annotator")
-    if found is None and who in cells and cells[who].nunique() == len(cells):  # what else people said of themselves
+    if found is None and who is None and (probe := grids.named_grid(every, told, most=True)):
+        found = probe if grids.a_person_each(out, cells, probe) else None
+    elif found is None and who in cells and cells[who].nunique() == len(cells):  # what else people said of themselves
         found = grids.named_grid(every, told, most=True)
         numbered = grids.named_grid(every, told, numbered=True) if found is None else None
         if numbered and how:
@@ -388,6 +399,28 @@ def _ordered(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
         out.categories[column] = answers
         ordered[column] = _places(codes.texts_of(cells[column]).stripped, answers, cells.index)
     return ordered
+
+
+def _people_in_words(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
+    """Columns named for people that hold the same few words without an order, as numbers; the answer that most of them
+    gave is computed."""
+    if "annotator" in out.columns:
+        return {}
+    free = cells.columns.difference([*out.columns.values(), *out.identify], sort=False)
+    held = {c: codes.texts_of(cells[c]).stripped for c in free if nature("c", cells[c]).kind == "words"}
+    people = [c for c in held if named_for_judges(out, [c, c]) or f"label {c}" in out.answers]
+    answers = sorted({w for c in people for w in held[c].distinct} - {*out.na_values})
+    if len(people) < 2 or len(answers) > FEW_WORDS:
+        return {}
+    words = {c: _places(of, answers, cells.index) for c, of in held.items() if {*of.distinct} <= {*answers, ""}}
+    judged = {c: words[c] for c in people if c in words}
+    for column in words.keys() - judged.keys():
+        if _of_row(words[column], judged):
+            out.unused[column] = "computed from the answers beside it"
+        else:
+            ask_if_answers(out, column)
+    out.categories |= dict.fromkeys(judged, answers)
+    return judged
 
 
 def _places(held: codes.Texts, answers: list[str], index: pd.Index) -> pd.Series:

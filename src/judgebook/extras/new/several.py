@@ -182,6 +182,20 @@ def several_answers(out: Guess, cells: pd.DataFrame) -> None:
         out.warnings = [w for w in out.warnings if not w.startswith("no column looks like ratings")]
 
 
+def ask_of_digits(out: Guess, cells: pd.DataFrame) -> None:
+    """Ask of columns whose cells are as many low digits each, such as 21110, whether each is a judgement."""
+    taken = {*out.columns.values(), *out.score_columns, *out.identify}
+    for column in cells.columns.difference([*taken], sort=False):
+        texts = [text for text in codes.texts_of(cells[column]).stripped.distinct if text not in out.na_values]
+        if len(texts) < 4 or not all(re.fullmatch(r"[0-7]{3,9}", text) for text in texts):
+            continue
+        places = [*zip(*texts, strict=False)]
+        if len({*map(len, texts)}) == 1 and len({*"".join(texts)}) <= 6 and sum(len({*p}) > 1 for p in places) > 2:
+            how = Answer(f"{len(places)} judgements, a digit each: make a column of each, or lists such as [2, 1, 0]")
+            assumed = "an id or a number, and left out"
+            out.ask(f"label {column}", f"What is {texts[0]}, a cell of {column!r}?", assumed, how)
+
+
 def json_of(cells: Iterable[str]) -> list[Any] | None:
     """What texts hold as JSON, None where one is empty; None where they hold anything but objects and lists."""
     held = [text.strip() for text in cells]

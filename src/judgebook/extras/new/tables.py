@@ -68,6 +68,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     if not out.comparative and not out.repeated:
         several.several_answers(out, cells)
         several.rated_lists(out, cells)
+        several.ask_of_digits(out, cells)
         several.ask_beside(out, cells)
     _models(out, cells)
     comparisons.orders(out, cells, {c: numeric[c] for c in out.outcomes if c in numeric})
@@ -168,9 +169,9 @@ def _layout(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series], besi
         roles_of = [*out.columns.values(), *out.identify, *out.identify_b]
         # what a form showed is no judgement, whatever it looks like
         cells = cells.drop(columns=[c for c in cells if c.startswith("Input.") and c not in roles_of])
-        free = cells[cells.columns.difference(list(out.columns.values()), sort=False)]
+        free = cells[cells.columns.difference(roles_of, sort=False)]
         numeric |= as_numbers(out, free, numeric)
-        wide(out, cells, {c: v for c, v in numeric.items() if c in cells and c not in out.columns.values()})
+        wide(out, cells, {c: v for c, v in numeric.items() if c in cells and c not in roles_of})
 
 
 def _compared(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:

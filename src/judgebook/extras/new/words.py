@@ -40,7 +40,7 @@ _MODEL = re.compile(
 ASPECT = re.compile(
     r"fluen|flüss|fluss|fluid|coher|kohär|kohar|relev|quality|qualit|calid|overall|engag|interest|inform|natur|consist"
     r"|gramm|help|harm|safe|empath|accura|correct|faith|complete|clarity|humor|specific|sensib|sense|understand|factual"
-    r"|concise|creativ|toxi|verständ|pertinen|cohér|nähe|流畅|相关|质量|likea|human|divers|trust|satisf|appropri|usab|ease",
+    r"|adequa|meaning|simplic|readab|genau|vertrau|sympath|concise|creativ|toxi|verständ|pertinen|cohér|nähe|流畅|相关|质量|likea|human|divers|trust|satisf|appropri|usab|ease",
     re.I,
 )
 #: answers in words that have an order, from the lowest to the highest; alternatives of a step by |

@@ -9,7 +9,7 @@ import pandas as pd
 
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import MAX_LEVELS, Guess
-from judgebook.extras.new.words import ASPECT, SCALES, looks_like_model
+from judgebook.extras.new.words import ASPECT, PERSON, SCALES, looks_like_model
 
 #: words for what is taken to be right, for what judged it, and for what either of them gave
 _GOLD = {"gold", "golden", "human", "humans", "truth", "groundtruth", "reference", "ref", "true", "manual", "expert"}
@@ -50,8 +50,12 @@ def gold_and_judges(names: Iterable[str]) -> list[str]:
 def scored_as_gold(cells: pd.DataFrame, roles: Container[str]) -> list[str]:
     """Columns that are named for a judge and hold what gold holds: scores, and not who judged or which system it was.
 
-    roles : names that may stand for these, which count where no other column holds a judge's scores.
+    roles : names that may stand for these, which count where no other column holds a judge's scores, or where columns
+    named for people hold the same (`expert`, `crowd_1`, `crowd_2`).
     """
+    people = {text for c in cells if c and PERSON.fullmatch(c) for text in cells[c].str.strip()}
+    if experts := [c for c in cells if c in roles and people and set(cells[c].str.strip()) <= people]:
+        return experts
     answers = {c: set(cells[c].str.strip()) - {""} for c in cells if c and (_is_gold(c) or _is_judge(c))}
     gold = [c for c in answers if _is_gold(c)]
     if len(gold) != 1 or not 1 < len(answers[gold[0]]) <= MAX_LEVELS:

@@ -181,7 +181,8 @@ class Levels:
         for role, what in (("system", "systems"), ("annotator", "people")):
             ways = readings.columns_for(table, role, found, free)
             free_places = {c: places[c] for c in ways if places[c] in near and role not in fixed}
-            free_places = {c: p for c, p in free_places.items() if self.natures[p].kind in ("words", "names", "id", "counter")}
+            kinds = ("words", "names", "id", "counter")
+            free_places = {c: p for c, p in free_places.items() if self.natures[p].kind in kinds}
             self.out.choices[role] = [
                 Answer(f"the key {name_of(p)!r}: {table.levels[c]} {what}", given={role: ".".join(p)})
                 for c, p in free_places.items()

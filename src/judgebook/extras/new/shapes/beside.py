@@ -62,6 +62,7 @@ def _divided(texts: list[str], scores: list[str]) -> Iterator[tuple[str, dict[st
     """For each way to divide names: the pattern of scores, and column of scores -> label and system."""
     for (s, end), first in ((b, first) for b in _BETWEEN for first in (True, False)):
         by_text, by_score = (_fields(many, s, end, first) for many in (texts, scores))
+        by_text[""] = {c: c for c in texts}
         shown = [{*systems} for systems in by_text.values() if len(systems) > 1]
         of: dict[str, tuple[str, str]] = {}
         for label, columns in by_score.items():
