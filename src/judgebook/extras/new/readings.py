@@ -313,7 +313,7 @@ def _candidates(t: Table, role: str, free: list[str]) -> list[tuple[str | None, 
         pairs = itertools.combinations(others, 2)
         if not judged or tells or any(t.assigned(c, x) for x in others) or any(t.crossed(c, x) for x in pairs):
             best.append(c)
-            alone[c] += 2.0 * (judged and role != "annotator")
+            alone[c] += 2.0 * judged
     return [*((c, alone[c]) for c in sorted(best, key=lambda c: -alone[c])[:_TRIED]), (None, 0.0)]
 
 
