@@ -32,6 +32,7 @@ def judgebook(tmp_path_factory):
 def test_notebooks_and_commands_that_the_compendium_adds_are_not_offered(judgebook):
     said = judgebook("--list")
     assert "80_operating_characteristics" in said
+    assert "adapter: expected one of abc_eval, behaviors, records, table, transcripts, found 'ji2022'" in said
     assert not {"90_scoreboard", "91_consistency_audit", "92_human_evaluations"} & {*said.split()}
     assert "unknown command 'atlas'" in judgebook("atlas", code=2)
 
@@ -44,7 +45,9 @@ def test_a_file_is_audited(judgebook):
 
 
 @pytest.mark.evidence
-def test_every_notebook_of_a_study_runs_and_compares_nothing_with_the_paper(judgebook):
-    judgebook("--study", "ji2022", "--only", "10", "--jobs", "1", "--set", "figures.formats=[svg]")
-    page = (judgebook.folder / "reports" / "ji2022" / "10_quality_control.html").read_text("utf-8")
-    assert "Printed numbers by verdict" not in page
+def test_every_notebook_of_a_study_runs_and_compares_nothing_with_the_paper(judgebook, raw_data):
+    (raw := judgebook.folder / "data" / "raw").mkdir(parents=True)
+    (raw / "finch2024").symlink_to(raw_data / "finch2024")
+    judgebook("--study", "finch2024", "--only", "03", "--jobs", "1", "--set", "figures.formats=[svg]")
+    page = (judgebook.folder / "reports" / "finch2024" / "03_iaa.html").read_text("utf-8")
+    assert "as printed and in this study" not in page

@@ -69,7 +69,7 @@ def made_up(monkeypatch, tmp_path_factory):
     )
     monkeypatch.setattr(registry, "entries", lambda key: entries)
     monkeypatch.setattr(registry, "citation", lambda key: "Somebody (2020).")
-    monkeypatch.setitem(fetch.CONVERTERS, "double", lambda paths, folder: {"made.csv": _table(paths[0].read_text())})
+    monkeypatch.setitem(fetch.converters(), "double", lambda paths, folder: {"made.csv": _table(paths[0].read_text())})
     return entries, contents, copy
 
 

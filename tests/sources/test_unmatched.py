@@ -36,7 +36,6 @@ def test_names_that_match_nothing_are_errors(tmp_path, change, message):
     ("change", "message"),
     [
         ({"judges": {"gpt*": "llm"}}, r"judges: expected an annotator, found 'gpt\*'; there are w1, w2"),
-        ({"reversed": ["fluent"]}, r"reversed: expected a declared label, found 'fluent'; did you mean 'fluency'"),
         ({"label_names": {"fluency": "flu"}}, r"label_names: expected a declared label, found 'flu'"),
     ],
 )

@@ -22,8 +22,8 @@ NAMES = tuple(path.name for path in PACKAGES)
 #: modules that find others by looking into folders -> names of those that they can load
 FINDERS = {
     "judgebook.study.questions": "*.question",  # of all packages
-    "judgebook.study.any_study": "judgebook.sources.adapters.options.*",
-    "judgebook.sources.joining": "judgebook.sources.adapters.*",
+    "judgebook.study.any_study": "*.sources.adapters.options.*",
+    "judgebook.sources.joining": "*.sources.adapters.*",
 }
 
 

@@ -279,7 +279,11 @@ def list_all(folder: Path = dag.NOTEBOOKS) -> int:
     digests = cache()
     print("studies (params/<name>.yaml):")
     for name in params.names():
-        study = params.load(name)
+        try:
+            study = params.load(name)
+        except params.ParamsError as error:  # such as a format that only the compendium reads, where that is not here
+            print(f"  {name:<16} cannot be read: {error}")
+            continue
         where = "  [embedded, without texts]" if embedded.files(study) else ""
         where = f"  [data missing: {project.command()} fetch {name}]" if data_missing(study) else where
         print(f"  {name:<16} {study.title}{where}")

@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 from urllib.parse import quote, urlsplit
@@ -23,8 +25,9 @@ import pandas as pd
 import pooch
 import requests
 
+from judgebook import project
 from judgebook.errors import JudgebookError
-from judgebook.sources import archives, convert, registry
+from judgebook.sources import archives, registry
 from judgebook.sources.registry import Entry, Upstream
 from judgebook.study import store
 from judgebook.study.schema import DataError, Problem
@@ -39,34 +42,12 @@ SLOWEST, PATIENCE, LONGEST = 5_000, 60.0, 3600.0
 Converter = Callable[[list[Path], Path], dict[str, pd.DataFrame]]
 
 
-def _fed(paths: list[Path], folder: Path) -> dict[str, pd.DataFrame]:
-    ratings = folder / "fed_data.json"
-    if not ratings.is_file():
-        raise DataError([Problem("fed_metric_scores.csv", "", "", "fed_data.json to align it with", "no such file")])
-    turns, dialogues = paths
-    return {"fed_metric_scores.csv": convert.fed_metric_scores(turns, dialogues, ratings)}
-
-
-def _dstc9(paths: list[Path], folder: Path) -> dict[str, pd.DataFrame]:
-    return {"ratings.csv": convert.dstc9_ratings(paths)}
-
-
-def _spot_the_bot(paths: list[Path], folder: Path) -> dict[str, pd.DataFrame]:
-    return {f"annotations_{domain}.csv": frame for domain, frame in convert.spot_the_bot(paths[0]).items()}
-
-
-def _xdial_english(paths: list[Path], folder: Path) -> dict[str, pd.DataFrame]:
-    names = (f"{name}.english.csv" for name in ("dailydialog-zhao", "persona-zhao", "dailydialog-gupta"))
-    return dict.fromkeys(names, convert.xdial_english(paths[0]))  # there is one upstream file for each
-
-
-#: from upstream files (in the registry's order) and the study's folder to derived tables, by file name
-CONVERTERS: dict[str, Converter] = {
-    "fed_metric_scores": _fed,
-    "dstc9_ratings": _dstc9,
-    "spot_the_bot": _spot_the_bot,
-    "xdial_english": _xdial_english,
-}
+@cache
+def converters() -> dict[str, Converter]:
+    """By name: from upstream files (in the registry's order) and the study's folder to derived tables, by file name; of
+    the packages that have some, as `CONVERTERS` in `sources/convert.py`."""
+    having = [name for name, path in project.packages().items() if (path / "sources" / "convert.py").is_file()]
+    return {k: one for name in having for k, one in import_module(f"{name}.sources.convert").CONVERTERS.items()}
 
 
 @dataclass(frozen=True)
@@ -183,7 +164,7 @@ def _one(entry: Entry, folder: Path, get: Get, local: bool) -> Fetched:
                 raise
         else:
             return _placed(entry, path.read_bytes(), target, "copied" if local else "downloaded")
-    if not entry.fetchable:
+    if not entry.fetchable or (entry.convert is not None and entry.convert not in converters()):
         expected, hint = "a public address of this file", "take it from a copy: `fetch … --from DIR`"
         raise DataError(
             [Problem(f"{entry.key}/{entry.file}", "", "", expected, f"none ({entry.note.rstrip('.')})", hint)]
@@ -191,7 +172,7 @@ def _one(entry: Entry, folder: Path, get: Get, local: bool) -> Fetched:
     parts = [_verified(get(entry, PurePosixPath(u.path).name, u), u) for u in entry.upstream]
     if entry.member is not None:
         return _from_archive(entry, parts[0], target)
-    made = CONVERTERS[str(entry.convert)](parts, folder)[entry.file]
+    made = converters()[str(entry.convert)](parts, folder)[entry.file]
     if all(u.blob for u in entry.upstream):
         store.write_frame(made, target, raw=True)
         return Fetched(entry, target, "converted")

@@ -24,8 +24,6 @@ from judgebook.study.labels import Label
 from judgebook.study.params import ParamsError, Study
 from judgebook.study.schema import DataError, Problem
 
-#: the package whose modules read files, each found by the name of its adapter
-ADAPTERS = "judgebook.sources.adapters"
 #: frames with annotators, and the group of each
 WITH_GROUPS = ("annotations", "work_units", "screening")
 #: columns of texts of which most differ: as objects, they would take several times the memory
@@ -82,9 +80,8 @@ def read_all(study: Study) -> tuple[list[Reading], list[Problem]]:
     problems: list[Problem] = []
     for source in present(study):
         try:
-            reading = importlib.import_module(f"{ADAPTERS}.{source.adapter}").read(
-                source, files_of(study, source, spelling)
-            )
+            adapter = importlib.import_module(type(source).__module__.replace(".options.", "."))  # of the same name
+            reading = adapter.read(source, files_of(study, source, spelling))
             typed.check(reading, source.names()[0])
             spelling.reading(reading)
             repeats.settle(reading, source.repeats, [*study.label_list(every=True), *reading.labels])

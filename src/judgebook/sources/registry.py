@@ -39,7 +39,7 @@ class Entry:
 
     kind : original, pseudonymised (upstream with ids of people replaced) or derived (made by a converter, if any).
     upstream : what it is made of; `member` is its name inside an upstream archive.
-    size, sha256 : of the copy the tests use; None where there is none. convert : a key of `fetch.CONVERTERS`.
+    size, sha256 : of the copy the tests use; None where there is none. convert : a key of `fetch.converters`.
     """
 
     key: str

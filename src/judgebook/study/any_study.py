@@ -2,7 +2,7 @@
 
 An element of `sources:` has a model per adapter, identified by `adapter`. An adapter is two modules with its name:
 `sources/adapters/options/<name>.py` has its model, as `SOURCE`, and `sources/adapters/<name>.py` reads, with pandas,
-which the command line does without. Both are found by their name.
+which the command line does without. Both are found by their name, here and in packages that add to this one.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
+from judgebook import project
 from judgebook.study import conditions, escape, limits, questions
 from judgebook.study import labels as label_registry
 from judgebook.study.labels import DEFAULT_METHOD, METHODS, Label, Method, spelled_out
@@ -43,9 +44,8 @@ from judgebook.study.sections.margins import Margins, by_label
 from judgebook.study.source_shared import Name, SourceModel, Values
 from judgebook.study.yaml_file import ParamsError
 
-#: the package with the models of adapters
-OPTIONS = "judgebook.sources.adapters.options"
-_FOLDER = Path(__file__).resolve().parents[1] / "sources" / "adapters" / "options"
+#: the packages with the models of adapters, in each that has some
+OPTIONS = "sources.adapters.options"
 
 
 def _declared() -> list[type[SourceModel]]:
@@ -53,11 +53,13 @@ def _declared() -> list[type[SourceModel]]:
 
     Raises ValueError where a module declares the adapter of another.
     """
+    packages = project.packages().items()
+    found = {p.stem: package for package, path in packages for p in path.glob(f"{OPTIONS.replace('.', '/')}/[a-z]*.py")}
     models: list[type[SourceModel]] = []
-    for name in sorted(path.stem for path in _FOLDER.glob("[a-z]*.py")):
-        model = importlib.import_module(f"{OPTIONS}.{name}").SOURCE
+    for name, package in sorted(found.items()):
+        model = importlib.import_module(f"{package}.{OPTIONS}.{name}").SOURCE
         if adapter_of(model) != name:
-            raise ValueError(f"{OPTIONS}.{name}: expected the adapter {name!r}, found {adapter_of(model)!r}")
+            raise ValueError(f"{model.__module__}: expected the adapter {name!r}, found {adapter_of(model)!r}")
         models.append(model)
     return models
 

@@ -197,7 +197,6 @@ class JudgementOptions(SourceModel):
     values: dict[str, float] = Field(
         {}, description="score as spelt in the file -> number", examples=[{"A": 1, "B": -1, "tie": 0}]
     )
-    reversed: list[str] = Field([], description="labels whose scores are reversed: 1 on a scale of 1 to 5 becomes 5")
     composites: dict[Name, Composite] = Field(
         {},
         description="label -> the items whose mean it is",

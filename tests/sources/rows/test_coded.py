@@ -83,7 +83,7 @@ def outcome(path):
     return built, (files, unused, built.notes, seen.to_dict())
 
 
-OPTIONS = ["reversed: [good]", "label_names: {Good: good}", "constants: {corpus: june}"]
+OPTIONS = ["label_names: {Good: good}", "constants: {corpus: june}"]
 
 
 @pytest.mark.parametrize("layout", ["long", "wide"])

@@ -22,7 +22,7 @@ from judgebook.sources.rows import numbers as number_texts
 from judgebook.sources.rows import spelling
 from judgebook.sources.rows.cells import TEXTS, cell_column
 from judgebook.sources.rows.comparisons import orient
-from judgebook.sources.rows.scoring import ITEM, State, composed, reversed_, scored, sets, with_method
+from judgebook.sources.rows.scoring import ITEM, State, composed, scored, sets, with_method
 from judgebook.study import formulas as arithmetic
 from judgebook.study.labels import Label
 from judgebook.study.schema import DIALOGUES, METRIC_SCORES, Column, DataError, Problem, several, unordered
@@ -67,7 +67,7 @@ def finish(
         cells, base = cells[~base.index.isin(gone)], base[~base.index.isin(gone)]
     missing = marks["score"].isna()
     state.count_missing(source, marks, missing)
-    marks = reversed_(source, codes.rows(marks, ~missing).reset_index(drop=True), labels, state)
+    marks = codes.rows(marks, ~missing).reset_index(drop=True)
     oriented = orient(sets(marks, labels, state), repeated=source.repeats != "error")
     state.count(oriented.mirrors, "dropped", "the same comparison from its other side")
     state.count(oriented.turned, "mended", "comparison turned to the side first met")
@@ -115,7 +115,6 @@ def _check_names(source: JudgementOptions, name: str, marks: pd.DataFrame, label
     people = set(marks["annotator"].dropna().unique()) if "annotator" in marks else set()
     items = {item for c in source.composites.values() for item in c.mean}
     wanted = [("judges", "an annotator", [j for j in source.judges if "*" not in j], people)]
-    wanted += [("reversed", "a declared label", source.reversed, ids)]
     wanted += [("composites", "a declared label", list(source.composites), ids)]
     wanted += [("label_names", "a declared label", list(source.label_names.values()), ids | items)]
     wanted += [("na_reasons", "a declared label", list(source.na_reasons), ids)]

@@ -269,23 +269,6 @@ def _twice_at(marks: pd.DataFrame, composite: str, i: Any) -> Problem:
     return _twice(marks.loc[i], composite)
 
 
-def reversed_(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], state: State) -> pd.DataFrame:
-    """Scores of reversed labels turned round within their scale."""
-    turned = marks["label"].isin(source.reversed)
-    if not turned.any():
-        return marks
-    marks = marks.assign(score=codes.decoded(marks["score"]))
-    sums = np.full(len(marks), np.nan)
-    for label, rows in _rows([x for x in labels if x.id in source.reversed], marks, labels):
-        sums[rows] = sum(label.scale)
-    ends = pd.Series(sums, marks.index)
-    turned &= ends.notna()
-    number = pd.to_numeric(marks["score"], errors="coerce")
-    whole = (ends - number).astype(object)
-    state.count(marks[turned], "mended", "turned round, as the YAML says (`reversed`)")
-    return marks.assign(score=marks["score"].astype(object).where(~turned | number.isna(), whole))
-
-
 def with_method(marks: pd.DataFrame, labels: list[Label]) -> pd.DataFrame:
     """The method of each label, where the file does not say it: of several, the one that fits what is judged."""
     if "method" in marks:

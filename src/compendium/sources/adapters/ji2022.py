@@ -13,9 +13,9 @@ from typing import Any
 
 import pandas as pd
 
+from compendium.sources.adapters import ji2022_chat as chat
+from compendium.sources.adapters.options.ji2022 import Ji2022, Ji2022Run
 from judgebook.sources import json_text
-from judgebook.sources.adapters import ji2022_chat as chat
-from judgebook.sources.adapters.options.ji2022 import Ji2022, Ji2022Run
 from judgebook.sources.files import read_csv, read_json
 from judgebook.sources.reading import Counts, OpenFile, Reading
 from judgebook.sources.records import Checked

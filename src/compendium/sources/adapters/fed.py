@@ -13,10 +13,11 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.sources.adapters.options.fed import Fed
+from compendium.sources.adapters.options.fed import Fed
+from compendium.sources.tables import criteria
 from judgebook.sources.files import read_csv, read_json
 from judgebook.sources.reading import Counts, OpenFile, Reading
-from judgebook.sources.records import Checked, criteria, slug
+from judgebook.sources.records import Checked, slug
 
 _MARKS = ["annotator", "system", "dialogue", "turn", "method", "label", "score", "where"]
 _TEXTS = ["dialogue", "system", "turn", "user_text", "system_text"]

@@ -12,8 +12,8 @@ from typing import Any
 
 import pandas as pd
 
+from compendium.sources.adapters.options.grade import Grade
 from judgebook.sources import json_text
-from judgebook.sources.adapters.options.grade import Grade
 from judgebook.sources.files import read_json, read_text
 from judgebook.sources.reading import Counts, OpenFile, Reading
 from judgebook.sources.records import Checked

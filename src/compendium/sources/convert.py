@@ -15,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook.sources.fetch import Converter
 from judgebook.sources.files import read_json, read_text
 from judgebook.sources.records import slug
 from judgebook.study.schema import DataError, Problem
@@ -186,3 +187,33 @@ def xdial_english(path: Path) -> pd.DataFrame:
     if not set(columns) <= set(frame.columns):
         raise _wrong(path.name, "", f"the columns {', '.join(columns)}", ", ".join(frame.columns))
     return frame[columns]
+
+
+def _fed(paths: list[Path], folder: Path) -> dict[str, pd.DataFrame]:
+    ratings = folder / "fed_data.json"
+    if not ratings.is_file():
+        raise DataError([Problem("fed_metric_scores.csv", "", "", "fed_data.json to align it with", "no such file")])
+    turns, dialogues = paths
+    return {"fed_metric_scores.csv": fed_metric_scores(turns, dialogues, ratings)}
+
+
+def _dstc9(paths: list[Path], folder: Path) -> dict[str, pd.DataFrame]:
+    return {"ratings.csv": dstc9_ratings(paths)}
+
+
+def _spot_the_bot(paths: list[Path], folder: Path) -> dict[str, pd.DataFrame]:
+    return {f"annotations_{domain}.csv": frame for domain, frame in spot_the_bot(paths[0]).items()}
+
+
+def _xdial_english(paths: list[Path], folder: Path) -> dict[str, pd.DataFrame]:
+    names = (f"{name}.english.csv" for name in ("dailydialog-zhao", "persona-zhao", "dailydialog-gupta"))
+    return dict.fromkeys(names, xdial_english(paths[0]))  # there is one upstream file for each
+
+
+#: from upstream files (in the registry's order) and the study's folder to derived tables, by file name
+CONVERTERS: dict[str, Converter] = {
+    "fed_metric_scores": _fed,
+    "dstc9_ratings": _dstc9,
+    "spot_the_bot": _spot_the_bot,
+    "xdial_english": _xdial_english,
+}

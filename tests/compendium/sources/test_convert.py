@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from judgebook.sources import convert
+from compendium.sources import convert
 from judgebook.study.schema import DataError
 
 TALK = "User: Hi!\nSystem: Hello  there.\nUser: Bye"

@@ -10,10 +10,11 @@ from functools import partial
 
 import pandas as pd
 
-from judgebook.sources.adapters.options.dstc7 import Dstc7
+from compendium.sources.adapters.options.dstc7 import Dstc7
+from compendium.sources.tables import criteria, with_ids
 from judgebook.sources.files import read_csv
 from judgebook.sources.reading import Counts, OpenFile, Reading
-from judgebook.sources.records import criteria, slug, with_ids
+from judgebook.sources.records import slug
 from judgebook.study import limits
 from judgebook.study.schema import DataError, Problem, several
 

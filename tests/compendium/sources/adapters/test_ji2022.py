@@ -10,7 +10,7 @@ from fixtures.raw_file_studies import build_from, counted
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgebook.sources.adapters import ji2022_chat as chat
+from compendium.sources.adapters import ji2022_chat as chat
 from judgebook.study.schema import DataError
 
 NAMES = ["robotic", "interesting", "fun", "consistent", "fluent", "repetitive", "topic"]

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from judgebook.sources.adapters.options.spot_the_bot import SpotTheBot
+from compendium.sources.adapters.options.spot_the_bot import SpotTheBot
+from compendium.sources.tables import with_ids
 from judgebook.sources.files import read_csv
 from judgebook.sources.reading import Counts, OpenFile, Reading
-from judgebook.sources.records import Checked, with_ids
+from judgebook.sources.records import Checked
 from judgebook.study.schema import DataError
 
 #: points of an answer: person, unsure, bot (Deriu et al. 2020, §3; a side wins with more points)

@@ -11,10 +11,11 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.sources.adapters.options.usr import Usr
+from compendium.sources.adapters.options.usr import Usr
+from compendium.sources.tables import lines
 from judgebook.sources.files import read_json
 from judgebook.sources.reading import Counts, OpenFile, Reading
-from judgebook.sources.records import Checked, lines, slug
+from judgebook.sources.records import Checked, slug
 
 _MARKS = ["annotator", "annotator_known", "system", "dialogue", "turn", "context", "label", "score", "where"]
 _TEXTS = ["dialogue", "system", "context", "turn", "user_text", "system_text", "reference"]

@@ -1,0 +1,1 @@
+"""How the files of single public studies are read."""

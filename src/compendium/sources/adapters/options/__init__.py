@@ -1,0 +1,1 @@
+"""What a YAML may say of the files of each."""
