@@ -358,7 +358,8 @@ class _File:
             if kinds & {dict, list}:
                 return None
             texts = values if kinds == {str} else [*map(scalar, values)]
-            columns[key] = codes.coded(*pd.factorize(codes.objects(texts)), index)
+            code, distinct = pd.factorize(codes.objects(texts))
+            columns[key] = codes.coded(code, distinct, index)
         left = {key: codes.decoded(columns[key]) for key in keys if key not in {*used.values(), *(k for k, _ in found)}}
         left = {path: v for path, v in left.items() if path not in OURS or path not in self.source.columns}
         unused_[self.name] = left
