@@ -66,7 +66,15 @@ def interleaved(many: list[pd.Series]) -> pd.Series:
 
 def distinct(*many: pd.Series) -> set[Any]:
     """The values that occur in columns, without missing ones; no object is made for each row."""
-    return {value for column in many for value in column.drop_duplicates().dropna()}
+    return {value for column in many for value in seen(column)}
+
+
+def seen(values: pd.Series) -> list[Any]:
+    """The values of a column, each once as it first appears, without missing ones."""
+    if not is_coded(values):
+        return list(values.dropna().unique())
+    code = pd.unique(values.cat.codes.to_numpy())
+    return list(np.asarray(values.cat.categories, dtype=object)[code[code >= 0]])
 
 
 def columns(frame: pd.DataFrame) -> list[Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook import codes
 from judgebook.sources import typed
 from judgebook.sources.joining import present
 from judgebook.sources.rows import advice
@@ -142,8 +143,9 @@ def unmatched(study: Study, raw: dict[str, pd.DataFrame], labels: set[str]) -> l
     place = study.path.name if study.path else study.key
     out = []
     for key, kind, names, values in _named(study, raw, labels):
-        in_data = {str(k) for k in values if pd.notna(k)}
-        for name in dict.fromkeys(str(n) for n in names):
+        wanted = dict.fromkeys(str(n) for n in names)
+        in_data = {str(k) for k in values if pd.notna(k)} if wanted else set()
+        for name in wanted:
             if name in in_data:
                 continue
             near = difflib.get_close_matches(name, in_data, n=1)
@@ -157,12 +159,12 @@ def unmatched(study: Study, raw: dict[str, pd.DataFrame], labels: set[str]) -> l
 def _named(study: Study, raw: dict[str, pd.DataFrame], labels: set[str]) -> Iterator[tuple[str, str, Names, Names]]:
     """(key of the YAML, what it names, the names, those of the data)."""
     marks, dialogues = raw["annotations"], raw["dialogues"]
-    systems = {*marks["system"].unique(), *marks["system_b"].unique(), *dialogues["system"].unique()}
-    ids = {"dialogue": {*marks["dialogue"].unique(), *marks["dialogue_b"].unique(), *dialogues["dialogue"].unique()}}
-    ids["session"] = {*marks["session"].unique(), *dialogues["session"].unique()}
-    corpora = {*marks["corpus"].unique(), *dialogues["corpus"].unique()}
-    groups = {*marks["group"].unique(), *raw["work_units"]["group"].unique(), *raw["screening"]["group"].unique()}
-    metrics = {*raw["metric_scores"]["metric"].unique(), *TEXT_METRICS}
+    systems = codes.distinct(marks["system"], marks["system_b"], dialogues["system"])
+    ids = {"dialogue": codes.distinct(marks["dialogue"], marks["dialogue_b"], dialogues["dialogue"])}
+    ids["session"] = codes.distinct(marks["session"], dialogues["session"])
+    corpora = codes.distinct(marks["corpus"], dialogues["corpus"])
+    groups = codes.distinct(marks["group"], raw["work_units"]["group"], raw["screening"]["group"])
+    metrics = {*codes.distinct(raw["metric_scores"]["metric"]), *TEXT_METRICS}
     yield "systems", "a system", study.systems, systems
     yield "unranked_systems", "a system", study.unranked_systems, systems
     yield "control_system", "a system", [study.control_system] if study.control_system else [], systems

@@ -157,7 +157,7 @@ def map_groups(study: Study, raw: dict[str, pd.DataFrame]) -> list[Problem]:
     seen: set[str] = set()
     for name in WITH_GROUPS:
         frame = raw[name]
-        seen |= set(frame["annotator"].dropna().unique())
+        seen |= codes.distinct(frame["annotator"])
         if not group_of:
             continue
         open_ = frame["group"] == "all"
@@ -197,12 +197,15 @@ def all_dialogues(dialogues: pd.DataFrame, annotations: pd.DataFrame) -> pd.Data
     key = ["corpus", "dialogue", "system", "turn"]
     once = [codes.plain(sides.drop_duplicates(key)) for sides in (annotations[left], right.rename(columns=side))]
     judged = pd.concat(once, ignore_index=True)
-    judged = judged[judged["dialogue"].notna()].drop_duplicates(key)
-    in_sources = pd.MultiIndex.from_frame(dialogues[["corpus", "dialogue"]])
-    new = judged[~pd.MultiIndex.from_frame(judged[["corpus", "dialogue"]]).isin(in_sources)]
-    out = pd.concat([f for f in (dialogues, new) if len(f)] or [dialogues], ignore_index=True)
-    out = out.reindex(columns=dialogues.columns)
-    out = out.drop_duplicates(["corpus", "dialogue", "system", "turn"])
+    judged = judged[judged["dialogue"].notna()]
+    every = pd.concat([dialogues[key], judged[key]], ignore_index=True)
     # a missing corpus is reported later
-    has_turns = out["turn"].notna().groupby([out["corpus"], out["dialogue"]], dropna=False).transform("any")
-    return out[out["turn"].notna() | ~has_turns.astype(bool)].reset_index(drop=True)
+    item = every.groupby(["corpus", "dialogue"], dropna=False, sort=False).ngroup()
+    of_sources = every.index < len(dialogues)
+    stay = ~every[["system", "turn"]].assign(item=item).duplicated()
+    stay &= of_sources | ~item.isin(item[of_sources].unique())
+    turns = every["turn"].notna()
+    stay &= turns | ~turns.groupby(item.where(stay, -1)).transform("any")
+    parts = [frame[stay[rows].to_numpy()] for frame, rows in ((dialogues, of_sources), (judged, ~of_sources))]
+    out = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+    return out.reindex(columns=dialogues.columns)

@@ -89,7 +89,7 @@ def _named(frame: pd.DataFrame, spec: Mapping[str, Column]) -> None:
         plain = cells.dtype == object or pd.api.types.is_numeric_dtype(cells)
         if plain and pd.api.types.infer_dtype(cells) not in _PLAIN["text"]:
             frame[column] = cells = cells.map(str, na_action="ignore")
-        ids = [v for v in cells.unique() if isinstance(v, str)] if column not in _FREE else []
+        ids = [v for v in codes.seen(cells) if isinstance(v, str)] if column not in _FREE else []
         plain = list(map(str.strip, ids)) == ids and "" not in ids
         odd = {} if plain else {v: id_ for v, id_ in zip(ids, map(_id, ids), strict=True) if id_ != v}
         if odd and codes.is_coded(cells):

@@ -95,7 +95,7 @@ def test_same_as_uncoded(tmp_path, monkeypatch, layout, flaws, more):
     cells = rows(len(more) + flaws, flaws, layout)
     path = studies.write(tmp_path, yaml, one_csv=cells.to_csv(index=False))
     coded = outcome(path)
-    monkeypatch.setattr(table, "_simple", lambda *of: False)
+    monkeypatch.setattr(table, "simple", lambda *of: False)
     plain = outcome(path)
     assert coded[1] == plain[1]
     if isinstance(coded[0], str):

@@ -14,8 +14,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from judgebook import codes
 from judgebook.sources import sampling
 from judgebook.sources.adapters.options.records import SCORE, Records, prefixes
 from judgebook.sources.files import Files
@@ -23,7 +25,7 @@ from judgebook.sources.formats import Records as Read
 from judgebook.sources.formats import read_records, scalar
 from judgebook.sources.places import matcher
 from judgebook.sources.reading import Counts, Reading
-from judgebook.sources.rows import unmarked
+from judgebook.sources.rows import record_rows, unmarked
 from judgebook.sources.rows.cells import (
     SUMMING,
     WHERE,
@@ -31,6 +33,7 @@ from judgebook.sources.rows.cells import (
     first_given,
     mapped,
     respelt,
+    simple,
     spellings,
     twice_named,
     with_patterns,
@@ -65,7 +68,9 @@ def read(source: Records, open_file: Files) -> Reading:
     state = State()
     of_files = _of_files(source, open_file, state)
     problems = of_files.problems
-    cells = pd.DataFrame(of_files.rows, dtype=object).drop(columns=[PATH, ENV], errors="ignore")
+    cells = of_files.plain
+    if cells is None:
+        cells = pd.DataFrame(of_files.rows, dtype=object).drop(columns=[PATH, ENV], errors="ignore")
     # names that only paths bind which lead nowhere
     cells = cells.assign(**{f"{{{name}}}": None for name in source.variables if f"{{{name}}}" not in cells})
     if source.chosen:
@@ -80,6 +85,8 @@ def read(source: Records, open_file: Files) -> Reading:
     if "score" in source.constants:
         cells = cells.drop(columns=SCORE)
     base = open_file.spelling.frame(first_given(source, cells, mapped(source, cells, source.columns)))
+    if of_files.plain is not None:
+        base["_row"] = cells[NUMBER]
     base["_record"], base["_positional"], base["_place"] = cells[NUMBER], positional, cells[WHERE_RECORD]
     if problems and base[["label", "dialogue"]].isna().all().any():
         raise DataError(problems)
@@ -107,11 +114,13 @@ def read(source: Records, open_file: Files) -> Reading:
 class _OfFiles:
     """What the files of a source hold.
 
-    rows : one for each score. records : file and place of every record. unused : file -> path that the YAML does not
-    name -> its values. led : joined file -> how paths into it begin.
+    rows : one for each score. plain : the same as a frame with coded columns, where `_File.plain` can make one.
+    records : file and place of every record. unused : file -> path that the YAML does not name -> its values. led :
+    joined file -> how paths into it begin.
     """
 
     rows: list[dict[str, Any]] = field(default_factory=list)
+    plain: pd.DataFrame | None = None
     records: list[tuple[str, str]] = field(default_factory=list)
     unused: dict[str, dict[str, pd.Series]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
@@ -130,6 +139,10 @@ def _of_files(source: Records, open_file: Files, state: State) -> _OfFiles:
             content = read_records(open_file(name), name, sheet.options, state.counts, sheet=sheet.rows)
             readers.append(_File(source, name, content, labels, joins, sheet))
     joins.check()
+    if len(readers) == 1 and simple(source, open_file.labels, open_file.spelling):
+        out.plain = readers[0].plain(out.unused)
+        if out.plain is not None:
+            return out
     for reader, rows in zip(readers, _rows(source, readers, open_file.labels), strict=True):
         unused_ = reader.unused()
         out.records += [(reader.name, reader.place(n)) for n in range(len(reader.read.where))]
@@ -185,6 +198,8 @@ def _rows(source: Records, readers: list[_File], labels: Iterable[Label]) -> lis
 
 def _without_scores(state: State, held: list[tuple[str, str]], cells: pd.DataFrame) -> None:
     """Count records that have no place for a score. held : file and place of every record."""
+    if not held:
+        return
     having = set(cells[[FILE, WHERE_RECORD]].drop_duplicates().itertuples(index=False, name=None))
     for file, where in (record for record in held if record not in having):
         state.counts.add(file, state.of_rows(file), "dropped", BLANK, where=[where])
@@ -312,6 +327,64 @@ class _File:
                         text = names["score"] if text.strip().lower() == "true" else text
                     out.append(self._row(record, joined, path, place, names, n, None if text is None else text.strip()))
         return out
+
+    def plain(self, unused_: dict[str, dict[str, pd.Series]]) -> pd.DataFrame | None:
+        """As `rows`, column by column, where all records have the same keys and paths are keys of them; None elsewhere.
+
+        unused_ : takes up what is not used. The records are gone afterwards, since so many may be here.
+        """
+        records, taken = self.read.records, self.walk.taken
+        if self.read.single or self.read.sums or not records or self.problems:
+            return None
+        keys = tuple(records[0]) if isinstance(records[0], dict) else ()
+        steps_of = [*(steps for _, _, steps in self.scores), *(steps for _, steps in self.paths.values())]
+        if any(len(steps) != 1 or steps[0].kind != "key" for steps in steps_of):
+            return None
+        used = {path: steps[0].text for path, (_, steps) in self.paths.items()}
+        if not {*used.values()} <= {*keys} or any(type(r) is not dict or tuple(r) != keys for r in records):
+            return None
+        found: list[tuple[str, str | None]] = []
+        for _, _, steps in self.scores:
+            text = steps[0].text
+            match = paths.Matcher(text, self.walk.known) if paths.placeholders(text) else None
+            fits = (
+                {key: match(key) for key in keys if key not in taken} if match else {k: {} for k in keys if k == text}
+            )
+            if (match and match.ambiguous) or not any(named is not None for named in fits.values()):
+                return None
+            found += [(key, named.get("label")) for key, named in fits.items() if named is not None]
+        index, columns = pd.RangeIndex(len(records)), {}
+        for key in keys:
+            values = [record[key] for record in records]
+            kinds = {*map(type, values)}
+            if kinds & {dict, list}:
+                return None
+            texts = values if kinds == {str} else [*map(scalar, values)]
+            code, distinct = pd.factorize(codes.objects(texts))
+            columns[key] = codes.coded(code, distinct, index)
+        left = {key: codes.decoded(columns[key]) for key in keys if key not in {*used.values(), *(k for k, _ in found)}}
+        left = {path: v for path, v in left.items() if path not in OURS or path not in self.source.columns}
+        unused_[self.name] = left
+        where = pd.Series([self.place(n) for n in index], dtype="str")
+        drawn = {_DRAWN + path: left[path] for path in left if sampling.key_for(path, left[path])}
+        records.clear()
+        row = np.repeat(np.arange(len(index)), len(found))
+        held = {
+            WHERE_RECORD: where,
+            ROW: pd.Series(codes.numbered("", index + 1)),
+            **{path: columns[key] for path, key in used.items()},
+            **drawn,
+        }
+        out = pd.DataFrame({path: values.take(row).array for path, values in held.items()})
+        of = np.tile(np.arange(len(found)), len(index))
+        if found[0][1] is not None:
+            code, ids = pd.factorize(codes.objects([label for _, label in found]))
+            out["{label}"] = codes.coded(code[of], ids, out.index)
+        out[SCORE] = codes.interleaved([codes.mapped(columns[key], str.strip) for key, _ in found])
+        ends = pd.Series([f", {record_rows.short(key)}" for key, _ in found], dtype="str")
+        out[WHERE] = out[WHERE_RECORD] + ends.take(of).set_axis(out.index)
+        out[FILE], out[NUMBER] = codes.constant(self.name, out.index), row
+        return out.assign(**{SUMMING: False, POSITIONAL: False, "{value}": out[SCORE]})
 
     def marked(self, rows: list[dict[str, Any]], answers: Mapping[str, str]) -> dict[str, set[str]]:
         """Level of `unmarked.Units` -> labels with scores there. answers : spelling -> id of labels with `empty`."""

@@ -12,7 +12,7 @@ from judgebook.sources.files import COPIED, REPEATED, Files
 from judgebook.sources.nature import nature
 from judgebook.sources.reading import Counts, Reading
 from judgebook.sources.rows import advice, table_cells
-from judgebook.sources.rows.cells import RECORD, SUMMING, WHERE_RECORD, mapped, spellings, twice_named
+from judgebook.sources.rows.cells import RECORD, SUMMING, WHERE_RECORD, mapped, simple, spellings, twice_named
 from judgebook.sources.rows.judgements import finish
 from judgebook.sources.rows.scoring import State
 from judgebook.study import limits, paths
@@ -28,7 +28,7 @@ def read(source: Table, open_file: Files) -> Reading:
     """
     counts = Counts()
     cells = table_cells.load(
-        source, open_file(source.file), counts, coded=_simple(source, open_file.labels) and not open_file.spelling.names
+        source, open_file(source.file), counts, coded=simple(source, open_file.labels, open_file.spelling)
     )
     columns = [c for c in cells if c and not table_cells.ours(c)]
     repeated, copied = cells.attrs.get(REPEATED, ()) if source.layout == "wide" else (), cells.attrs.get(COPIED, ())
@@ -67,15 +67,6 @@ def read(source: Table, open_file: Files) -> Reading:
     reading.unused[source.file] |= {f"{c} (again)": cells[c] for c in copied if c in cells}
     reading.dialogue_facts = sampling.facts(base, reading.unused[source.file])
     return reading
-
-
-def _simple(source: Table, labels: list[Label]) -> bool:
-    """Whether rows stay coded: nothing of the YAML makes new texts of those of several columns or rows."""
-    sides = {"dialogue_b", "system_b", "annotator_kind"} & {*source.columns, *source.constants}
-    changed = [source.identify, source.patterns, source.repeat, source.composites, source.judges]
-    asks = [source.ruled, source.sampling, source.repeats != "error", source.annotators == "positions"]
-    named = set(paths.placeholders(source.scores)) - {"label"}
-    return not (sides or any(changed) or any(asks) or named or any(label.level == "sets" for label in labels))
 
 
 def _wide(

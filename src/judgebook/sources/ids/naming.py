@@ -98,6 +98,22 @@ class Names:
         named = self._among(words) | self._inside("".join(words))
         return self._replaced(value, named)[0] if named else value
 
+    def may_be_in(self, values: list[str]) -> bool:
+        """Whether `within` may find an id in one of many values; it looks at all at once."""
+        text = "\n".join(values).lower()
+        if text.count("\n") >= max(len(values), 1) or not self._words.keys().isdisjoint(_WORD.findall(text)):
+            return True
+        if not self._starts:
+            return False
+        import numpy as np
+
+        squeezed = re.sub(r"[^\w\n]|_", "", text).encode("utf-8", "surrogatepass")
+        if len(squeezed) < _DISTINCT:
+            return False
+        eight = np.ndarray(len(squeezed) - _DISTINCT + 1, np.uint64, squeezed, strides=(1,))  # bytes from each on
+        starts = (start.encode("utf-8", "surrogatepass")[:_DISTINCT] for start in self._starts)
+        return bool(np.isin(eight, np.frombuffer(b"".join(starts), np.uint64)).any())
+
     def texts(self, text: str, *, every: bool = False) -> tuple[str, int]:
         """A text with MASK for ids, and how many were taken out.
 
@@ -171,9 +187,12 @@ def addresses(text: str) -> tuple[str, int]:
 
 def renamed(frames: dict[str, pd.DataFrame], columns: Iterable[str], names: Names) -> dict[str, pd.DataFrame]:
     """Frames with ids replaced inside the values of these columns; values that differ stay different."""
+    from judgebook import codes
+
     columns = list(columns)
-    values = {v for f in frames.values() for c in columns if c in f for v in f[c].dropna().unique()}
-    new = {v: names.within(v) for v in values if isinstance(v, str)}
+    values = codes.distinct(*(f[c] for f in frames.values() for c in columns if c in f))
+    texts = [v for v in values if isinstance(v, str)]
+    new = {v: names.within(v) for v in texts} if names.may_be_in(texts) else {}
     changed = {v: n for v, n in new.items() if v != n}
     taken = values - changed.keys()
     if len(set(changed.values()) - taken) < len(changed):  # two would become one
@@ -184,10 +203,12 @@ def renamed(frames: dict[str, pd.DataFrame], columns: Iterable[str], names: Name
 def _apart(
     frames: dict[str, pd.DataFrame], columns: list[str], changed: dict[str, str], taken: set[str]
 ) -> dict[str, str]:
+    from judgebook import codes
+
     out: dict[str, str] = {}
     for frame in frames.values():
         for column in (c for c in columns if c in frame):
-            for value in frame[column].dropna().unique():
+            for value in codes.seen(frame[column]):
                 if value in changed and value not in out:
                     name, i = changed[value], 1
                     while name in taken:
@@ -205,12 +226,14 @@ def numbered(frames: dict[str, pd.DataFrame], columns: Mapping[str, str]) -> dic
     ----------
     columns : column -> pattern of its numbers; columns of one pattern share them.
     """
+    from judgebook import codes
+
     for pattern in dict.fromkeys(columns.values()):
         mine = [c for c, p in columns.items() if p == pattern]
-        seen = (f[c].dropna().unique() for f in frames.values() for c in mine if c in f)
-        values = list(dict.fromkeys(v for some in seen for v in some))
-        if not any(str(v).startswith(LONG) for v in values):
+        seen = [codes.seen(f[c]) for f in frames.values() for c in mine if c in f]
+        if not any(LONG in "".join(map(str, some)) for some in seen):
             continue
+        values = list(dict.fromkeys(v for some in seen for v in some))
         taken = {v for v in values if not str(v).startswith(LONG)}
         free = (name for i in range(1, len(values) + len(taken) + 1) if (name := pattern.format(i)) not in taken)
         frames = _mapped(frames, mine, {v: next(free) for v in values if str(v).startswith(LONG)})

@@ -123,7 +123,7 @@ def _numbered(raw: dict[str, pd.DataFrame], places: dict[str, str], pattern: str
 
 def _distinct(raw: dict[str, pd.DataFrame], places: dict[str, str]) -> list[Any]:
     """What columns hold, in the order of its first appearance."""
-    return list(dict.fromkeys(v for name, column in places.items() for v in raw[name][column].dropna().unique()))
+    return list(dict.fromkeys(v for name, column in places.items() for v in codes.seen(raw[name][column])))
 
 
 def _renamed(raw: dict[str, pd.DataFrame], places: dict[str, str], names: dict[str, str]) -> dict[str, pd.DataFrame]:

@@ -11,6 +11,7 @@ import pandas as pd
 from judgebook import codes
 from judgebook.sources import sampling
 from judgebook.sources.adapters.options.records import Records
+from judgebook.sources.adapters.options.table import Table
 from judgebook.sources.foreign import child
 from judgebook.sources.rows import numbers
 from judgebook.sources.rows.spelling import CELL, NAMED, SPELT, Spelling
@@ -165,6 +166,22 @@ def with_patterns(source: JudgementOptions, cells: pd.DataFrame) -> tuple[pd.Dat
 
         problems += several(cells.index[parts.isna() & ~held.isin(source.na_values)], wrong)
     return cells.assign(**bound), problems
+
+
+def simple(source: Table | Records, labels: Iterable[Label], spelling: Spelling) -> bool:
+    """Whether rows stay coded: nothing of the YAML makes new texts of those of several columns or rows."""
+    sides = {"dialogue_b", "system_b", "annotator_kind"} & {*source.columns, *source.constants}
+    changed = [source.identify, source.patterns, source.composites, source.judges, spelling.names]
+    asks = [source.ruled, source.sampling, source.repeats != "error", source.annotators == "positions"]
+    scores = [source.scores] if isinstance(source.scores, str) else source.scores
+    named = {name for path in scores for name in paths.placeholders(path)} - {"label"}
+    if isinstance(source, Records):
+        changed += [source.either, source.join, source.count, source.chosen, source.pairs, source.value_used]
+        named |= paths.names(source.file) | paths.names(source.sheet or "")
+        asks += [source.errors is not None, source.empty is not None]
+    else:
+        changed.append(source.repeat)
+    return not (sides or any(changed) or any(asks) or named or any(label.level == "sets" for label in labels))
 
 
 def twice_named(file: str, scores: Iterable[str], repeated: Iterable[str], labels: Collection[str]) -> list[Problem]:

@@ -157,7 +157,8 @@ def _who(source: JudgementOptions, marks: pd.DataFrame, sets: set[str]) -> pd.Da
         marks["annotator_known"] = ~human
     elif source.annotators is None and "_positional" in marks:
         placed = marks["_positional"].astype(bool) & human & marks["annotator"].notna()
-        marks["annotator"] = marks["annotator"].where(~placed, "pos" + marks["annotator"].astype(str))
+        if placed.any():
+            marks["annotator"] = marks["annotator"].where(~placed, "pos" + marks["annotator"].astype(str))
         marks["annotator_known"] = ~placed
     return marks
 

@@ -304,8 +304,12 @@ def _path(at: list[str]) -> str:
 
 
 def _place(where: str, place: list[str]) -> str:
-    inner = ".".join(key[:_SHOWN] for key in place).replace(".[", "[")
-    return ", ".join(p for p in (where, inner) if p)
+    return ", ".join(p for p in (where, short(*place)) if p)
+
+
+def short(*place: str) -> str:
+    """A place within a record, for messages."""
+    return ".".join(key[:_SHOWN] for key in place).replace(".[", "[")
 
 
 #: a place in records: keys, and [] for every element of a list

@@ -196,7 +196,8 @@ def _joined(cells: pd.DataFrame, names: list[str], *, whole: bool) -> pd.DataFra
     parts = parts.apply(lambda column: column.fillna("").str.strip())
     given = pd.DataFrame({name: (parts[columns] != "").any(axis=1) for name, columns in zip(names, of, strict=True)})
     rows = parts.to_numpy(dtype=object).tolist()
-    short, exact = (pd.Series([between.join(row) for row in rows], parts.index) for between in ("_", "\x1f"))
+    # as objects: those of Arrow are slow to go through
+    short, exact = (pd.Series([by.join(row) for row in rows], parts.index, dtype=object) for by in ("_", "\x1f"))
     return pd.DataFrame({"short": short, "exact": exact, "there": given.all(axis=1) if whole else given.any(axis=1)})
 
 
