@@ -37,7 +37,7 @@ _KEPT = 10_000_000
 _kept: dict[tuple[Path, int, int, int], pa.Table] = {}
 _LINES = (".jsonl", ".ndjson", ".jsonlines")
 #: lines that are read at once
-_AT_ONCE = 5_000
+_AT_ONCE, _BETWEEN = 5_000, "7301946528851302947"
 #: number of a row -> its cells, of which an empty row has none
 Rows = dict[int, list[str]]
 
@@ -189,14 +189,18 @@ def _lines(text: str, name: str, counts: Counts, whole: json.JSONDecodeError | N
 
 
 def _objects(lines: list[str], name: str) -> list[Any] | None:
-    """The objects of lines, read at once, which is faster and keeps each key once; None where one is anything else."""
-    if not all(line[0] == "{" and line[-1] == "}" for line in lines):
+    """The objects of lines, read at once, which is faster and keeps each key once; None where one is anything else.
+
+    Between two lines stands a number that no line holds, so that no two broken lines make a whole.
+    """
+    if not all(line[0] == "{" and line[-1] == "}" and _BETWEEN not in line for line in lines):
         return None
     try:
-        out = json_text.parse(f"[{','.join(lines)}]", name)
+        out = json_text.parse(f"[{f',{_BETWEEN},'.join(lines)}]", name)
     except (json.JSONDecodeError, DataError):
         return None
-    return out if len(out) == len(lines) else None
+    whole = len(out) == 2 * len(lines) - 1 and {type(x) for x in out[1::2]} <= {int}
+    return out[::2] if whole and set(out[1::2]) <= {int(_BETWEEN)} else None
 
 
 def _parquet_rows(path: Path, name: str) -> list[dict[str, Any]]:
