@@ -117,5 +117,4 @@ class Page(Sections):
 
     def paper(self) -> Section:
         if has_package("compendium"):
-            shown = comparison.nearness if self.study.simulated else comparison.views
-            yield shown(self.results, self.run)
+            yield (comparison.nearness if self.study.simulated else comparison.views)(self.results, self.run)

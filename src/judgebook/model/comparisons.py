@@ -234,12 +234,8 @@ def _same(a: np.ndarray, b: np.ndarray) -> bool:
 
 def _apart(c: Comparisons, weight: np.ndarray) -> tuple[np.ndarray, str]:
     """(s, s) which systems no chain of votes joins; and the note on what is assumed where strengths do not exist."""
-    s = len(c.systems)
-    won, lost = (c.score >= 0) & (weight > 0), (c.score <= 0) & (weight > 0)
-    rows, columns = np.r_[c.first[won], c.second[lost]], np.r_[c.second[won], c.first[lost]]
-    graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(s, s)).tocsr()
-    pieces, piece = connected_components(graph, directed=False)
-    above, _ = connected_components(graph, directed=True, connection="strong")
+    there = weight > 0
+    pieces, piece, above = _joined(c.first[there], c.second[there], c.score[there], len(c.systems))
     what = ""
     if pieces > 1:
         what = "no votes join some systems with others"
@@ -249,6 +245,16 @@ def _apart(c: Comparisons, weight: np.ndarray) -> tuple[np.ndarray, str]:
         what = "every vote is a tie"
     note = f"{what}: strengths are taken as normal beforehand, with SD {_WEAK:g}" if what else ""
     return piece[:, None] != piece, note
+
+
+def _joined(first: np.ndarray, second: np.ndarray, score: np.ndarray, systems: int) -> tuple[int, np.ndarray, int]:
+    """How many groups of systems no votes join, the (s,) group of each, and how many of which some never win against
+    the others."""
+    won, lost = score >= 0, score <= 0
+    rows, columns = np.r_[first[won], second[lost]], np.r_[second[won], first[lost]]
+    graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(systems, systems)).tocsr()
+    pieces, piece = connected_components(graph, directed=False)
+    return pieces, piece, connected_components(graph, directed=True, connection="strong")[0]
 
 
 class _Rows(NamedTuple):
@@ -276,8 +282,9 @@ class _Rows(NamedTuple):
 
         parts = [replace(p, levels=again(p.levels), group=again(p.group)) for p in self.parts]
         kept = {k: getattr(self, k)[keep] for k in (*self._fields[:4], "covariates")}
-        # a sample may not join all systems
-        return self._replace(**kept, parts=parts, ridge=max(self.ridge, _WEAK**-2))
+        sample = self._replace(**kept, parts=parts)
+        _, _, above = _joined(sample.first, sample.second, sample.score, self.systems)
+        return sample if above == 1 else sample._replace(ridge=max(self.ridge, _WEAK**-2))
 
 
 def _estimated(rows: _Rows) -> tuple[np.ndarray, Integrated, np.ndarray]:

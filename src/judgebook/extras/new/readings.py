@@ -451,11 +451,13 @@ def choose(out: Guess, cells: pd.DataFrame, item: pd.Series | None = None) -> No
     """Give the columns of the best reading their roles, and ask where others come close. item : of each row, where
     several columns together say it."""
     fixed: dict[str, str | None] = {role: None for role in ROLES if f"no {role}" in out.answers}
-    fixed |= {role: out.columns[role] for role in ROLES if role in out.columns}
+    said = {role: out.columns[role] for role in ROLES if role in out.columns}
+    fixed |= {role: c if c in cells else None for role, c in said.items()}  # others are not among these columns
     if item is not None:
         cells, fixed["dialogue"] = cells.assign(**{_TOGETHER: item}), _TOGETHER
     taken = {c for role, c in out.columns.items() if role not in ROLES}
-    keys = [out.columns[c] for c in ("turn", "label", "system_b", "dialogue_b") if c in out.columns]
+    others = ("turn", "label", "system_b", "dialogue_b")
+    keys = [out.columns[role] for role in others if out.columns.get(role) in cells]
     t = Table(cells, keys)
     out.table = Table(cells.drop(columns=_TOGETHER), keys) if item is not None else t
     free = [c for c in t.code if c not in taken]
@@ -482,10 +484,8 @@ def choose(out: Guess, cells: pd.DataFrame, item: pd.Series | None = None) -> No
         out.identify = [*best.item, *([best.system] if best.system else [])]
         out.columns |= {"context": best.item[0]} if best.system else {}
         out.why["identify"] = "together they tell apart what was shown"
-    others = [
-        r for r in found[1:] if (r.score > best.score - 2 * CLOSE or _other_way(r, best)) and not t.alike(r, best)
-    ]
-    if best.system and any(r.label == best.system and _near(r, best, CLOSE) for r in others):
+    near = [r for r in found[1:] if (r.score > best.score - 2 * CLOSE or _other_way(r, best)) and not t.alike(r, best)]
+    if best.system and any(r.label == best.system and _near(r, best, CLOSE) for r in near):
         judged = Answer(
             f"none: {best.system!r} names what was judged", given={"label": best.system, "score": t.rated[0]}
         )
@@ -494,7 +494,7 @@ def choose(out: Guess, cells: pd.DataFrame, item: pd.Series | None = None) -> No
         chosen = _column(best, role)
         # a column that no name speaks for is asked about sooner
         far = CLOSE * (1 if chosen is None or named(role, chosen) > 0 else 2)
-        close = [_column(r, role) for r in others if role not in fixed and _near(r, best, far)]
+        close = [_column(r, role) for r in near if role not in fixed and _near(r, best, far)]
         out.close[role] = [*dict.fromkeys(c or "" for c in close if c != chosen)]
         rivals = dict.fromkeys(c for r in found[1:] if (c := _column(r, role)) and c != chosen)
         out.rivals[role] = [c for c in rivals if c not in out.columns.values()][:4]
