@@ -109,6 +109,13 @@ def test_what_is_there_is_left_alone_and_said(tmp_path, capsys, make, message):
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_the_empty_folder_that_one_is_in_becomes_a_project(made, tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert main(["init", "."]) == 0
+    assert sorted(p.name for p in (tmp_path / "here").iterdir()) == sorted(p.name for p in made.iterdir())
+
+
 def test_where_writing_fails_nothing_is_left(tmp_path, monkeypatch):
     def fails(*_):
         raise OSError(28, "No space left on device")

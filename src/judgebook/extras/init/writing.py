@@ -39,9 +39,11 @@ def init(folder: Path) -> int:
     try:
         with store.scratch(folder.absolute().parent) as made:
             _write(made / "project", folder.absolute().name)
-            if folder.is_dir():  # empty, or this fails; not all systems put a folder in the place of another
-                folder.rmdir()
-            (made / "project").rename(folder)
+            if folder.is_dir():  # empty, and it may be the one that somebody is in
+                for path in sorted((made / "project").iterdir()):
+                    path.rename(folder / path.name)
+            else:
+                (made / "project").rename(folder)
     except OSError as error:
         if remedy := store.remedy(error, folder):
             raise store.DeniedError(remedy) from error
