@@ -226,6 +226,16 @@ KINDS: dict[str, Kind] = {
         ),
         _right(1, 12, 4, [[_score(k, i, x) for i in range(1, 5) for k in range(12)] for x in "fr"]),
     ),
+    "a row per person, a condition and statements": Kind(
+        _table(
+            [["ResponseId", "bot", *(f"{x}_{i}" for x in ("fluency", "relevance") for i in range(1, 4))]]
+            + [
+                [f"R_{k:05x}", ("warm", "cool")[k % 2], *(_score(k, i, x) for x in "fr" for i in range(3))]
+                for k in range(20)
+            ]
+        ),
+        _right(2, 20, 6, [[_score(k, i, x) for i in range(3) for k in range(20)] for x in "fr"]),
+    ),
     "a row per person, systems in columns": Kind(
         _table(
             [["email", *(f"{s}: {x}" for s in SYSTEMS for x in ("fluency", "relevance"))]]

@@ -223,6 +223,8 @@ def of_items(out: Guess, cells: pd.DataFrame, named: Crossing, columns: list[str
     other = out.answers.get("grid of labels and", other)
     out.scores, out.repeated = named.of_other("dialogue" if other == both else other), [f"{{{other}}}"]
     out.identify = ["{system}"] if other == "system" else []
+    if other == "dialogue" and "system" in out.columns:  # each person met one of several systems
+        out.context, out.identify = ["{dialogue}"], ["{dialogue}", out.columns["system"]]
     if other == both:
         out.scores, out.one_label = str(out.scores).replace("{label}", "{system}"), "score"
         out.repeated, out.context, out.identify = ["{dialogue}"], ["{dialogue}"], ["{dialogue}", "{system}"]

@@ -211,8 +211,9 @@ def _labels(
     out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series], ratings: dict[str, pd.Series]
 ) -> dict[str, str] | None:
     """The label of each score column, whose pattern is noted; None where the columns are no scores of labels."""
-    columns, by_person, how = list(ratings), "annotator" in out.columns, out.answers.get("grid of labels and")
+    columns, how = list(ratings), out.answers.get("grid of labels and")
     named = grids.named_grid(columns) if out.comparative else _named_grid(out, cells, numeric, columns)
+    by_person = "annotator" in out.columns  # also where the grid tells that each row is a person's
     if named and by_person and "dialogue" not in out.columns:
         of = grids.of_items(out, cells, named, columns)
     elif out.counted:
