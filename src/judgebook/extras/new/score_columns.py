@@ -110,10 +110,8 @@ def _of_row(values: pd.Series, others: dict[str, pd.Series]) -> bool:
         bases["{weighted}"] = [c for c, w in zip(others, weights, strict=True) if w > 1 / (len(others) + 1)]
     for columns in (many for many in bases.values() if len(many) > 1):
         rows = pd.DataFrame({c: others[c] for c in columns})
-        often = rows.mode(axis=1)
-        most = often[0].where(often.notna().sum(axis=1) == 1)
         spread = (rows.std(axis=1), rows.std(axis=1, ddof=0))
-        for told in (rows.mean(axis=1), rows.sum(axis=1), rows.median(axis=1), most, *spread):
+        for told in (rows.mean(axis=1), rows.sum(axis=1), rows.median(axis=1), *spread):
             there = values.notna() & told.notna() & (rows.max(axis=1) > rows.min(axis=1))
             close = (values - told).abs()[there] < _ROUNDED
             if there.sum() >= _ROWS and len({*values[there]}) > 1 and close.mean() > _NEARLY:
