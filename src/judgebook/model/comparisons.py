@@ -219,7 +219,7 @@ def _parts(c: Comparisons, left_out: dict[str, str]) -> Iterator[tuple[str, tupl
 
 
 def _ties_vary(c: Comparisons) -> bool:
-    """Whether annotators are told apart by how often they tie: some do and some votes are none."""
+    """Whether annotators may differ in how often they tie: several judged, and some votes are ties and some not."""
     return _several(c.annotator) and bool(np.any(c.score == 0) and np.any(c.score != 0))
 
 

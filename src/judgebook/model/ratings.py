@@ -250,7 +250,7 @@ def _same(a: np.ndarray, b: np.ndarray) -> bool:
     return _finer(a, b) and _finer(b, a)
 
 
-#: eigenvalues of the information, over the largest, below which variances are not told apart
+#: eigenvalues of the information, over the largest, below which the data do not separate variances
 _NULL = 1e-10
 
 

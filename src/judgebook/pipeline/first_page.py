@@ -89,8 +89,8 @@ def first_page(job: IndexJob) -> FirstPage:
 
 
 def _where_notebooks_are(text: str) -> str:
-    """An answer that stands beside no notebook, as in an audit: the first that it names is in the report that the page
-    has the command for."""
+    """An answer on a page without notebooks, as in an audit: the first notebook that it names is in the report, whose
+    command the page gives."""
     return re.sub(r"\b([Nn]otebooks? \d\d(?: and \d\d)?)\b", r"\1 of the whole report", text, count=1)
 
 

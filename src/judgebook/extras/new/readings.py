@@ -370,7 +370,7 @@ def _of_people(t: Table, item: tuple[str, ...], unit: list[str], who: str, left:
     """left : share of rows that repeat one of the same item, system and person."""
     needed = t.repeated([*unit, *t.keys]) > 0.02
     points = 2.0 * (needed or named("annotator", who) > 0) if left == 0 else -min(6.0, 1 + 20 * left)
-    # of rows that nobody needs to be told apart, each of an item of its own, a topic says as much as a person
+    # where each item has one value of it and no row needs it to differ from others, it may as well be a topic
     topic = not needed and named("annotator", who) <= 0 and t.same(who, item) > 0.98
     points -= 3.0 * (topic and t.kinds[who].kind in ("names", "words") and not personal(who, t.cells[who]))
     points -= 4.0 * any(t.each(c, [who]) < 1.05 for c in item)  # each person has an item of their own

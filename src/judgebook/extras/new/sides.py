@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from judgebook.extras.new.words import ANSWERS
 from judgebook.sources.rows import numbers
 
-#: how two places are told apart
+#: names of two places
 _PLACES = (
     {"a", "b"},
     {"x", "y"},

@@ -22,7 +22,7 @@ from pydantic import (
 from judgebook.study import limits
 from judgebook.study.labels import METHODS, Judged, Level
 
-#: what stands beside methods in figures and tables of effort (`display.names`), and is none
+#: what is shown with methods in figures and tables of effort (`display.names`), and is none
 NO_METHODS = ("collection", "together")
 
 

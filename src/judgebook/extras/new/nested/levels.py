@@ -151,7 +151,7 @@ class Levels:
         models = sum(map(looks_like_model, keys)) > len(keys) / 3 and len(keys) <= MOST_SYSTEMS
         again = len(keys) <= MOST_SYSTEMS and (not self.read.single or len({*levels_of(place), place}) > 2)
         if (models and self._has_text(level)) or (again and self._says(level) and not self._named_in(level, "system")):
-            return "system"  # what it said stands beside what was said of it
+            return "system"  # its text is in the same record as the judgement of it
         if sum(bool(PEOPLE.match(k) or _CODE.match(k)) for k in keys) > len(keys) / 2:
             return "annotator"
         return ("system" if LIST in below else "annotator") if models else ""
