@@ -162,7 +162,10 @@ def test_votes_have_boards_as_collected_and_at_equal_side_and_length(world):
     rows = world.results("duels", "19_comparisons")
     first = rows[(rows["statistic"] == "board_place") & (rows["system"] == "better")]
     assert first["estimate"].tolist() == [1, 1]
-    assert set(rows.loc[rows["statistic"] == "covariate_wins", "condition"]) == {"covariate=characters", "covariate=side"}
+    assert set(rows.loc[rows["statistic"] == "covariate_wins", "condition"]) == {
+        "covariate=characters",
+        "covariate=side",
+    }
     assert "at equal side and length" in text(world, "duels", "19_comparisons")
 
 

@@ -164,7 +164,11 @@ def of_boards(
         ends = _ends(moved[i] - half[i], moved[i] + half[i], "scheffe")
         yield row | {"statistic": "strength_moved", "estimate": moved[i], **ends}
         # a place nearer to the first is a smaller number
-        yield row | {"statistic": "places_moved", "estimate": -shown[i], **_ends(-most[i], -least[i], "scheffe")}
+        yield row | {
+            "statistic": "places_moved",
+            "estimate": 0.0 - shown[i],
+            **_ends(0.0 - most[i], 0.0 - least[i], "scheffe"),
+        }
 
 
 def region(fit: Fit, confidence: float) -> np.ndarray:
