@@ -27,13 +27,14 @@ binomial distribution bounds that of unequal chances).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
-from scipy.special import bdtr, expit, log_expit, logsumexp
+from scipy.special import bdtr, expit, log_expit
 
 from judgebook.model.comparisons import Comparisons
 from judgebook.model.fit import SIDE, crossed
@@ -47,13 +48,18 @@ CAREFUL, RANDOM, FIRST, SECOND, ONE = "careful", "random", "first side", "second
 #: last; shares of votes that are cast otherwise
 _FLAT, _USUAL, _SHARES = ((1.0, 0.03),), ((0.3, 0.03),), (0.25, 0.5, 0.75, 0.97)
 _EVERY = ((0.03, 0.03), (0.3, 0.03), (0.3, 0.5), (1.5, 0.5))
-#: voters that are assumed beforehand, careful and not; steps of EM; least weight of one on the board
-_CAREFUL, _OTHERS, _STEPS, _LEAST = 9.0, 1.0, 200, 1e-3
+#: voters that are assumed beforehand, careful and not; steps of EM, and change of a
+#: share that ends it; least weight of one on the board
+_CAREFUL, _OTHERS, _STEPS, _PRECISION, _LEAST = 9.0, 1.0, 500, 1e-5, 1e-3
+#: rounds of board and voters, and the share of voters that may still change
+_ROUNDS, _SETTLED = 8, 1e-3
+#: votes on a system, at least, of one who is for or against it; a log likelihood that no voter has
+_MET, _NEVER = 4, -1e9
 #: (16 sqrt(3) / 15 pi)^2: by how much effects with a variance flatten a logistic curve
 _FLATTER = 0.346
 #: entries of matrices that are held at once; how much larger a batch's largest voter may be; steps of Newton's method,
 #: and one that is short enough
-_AT_ONCE, _AS_LARGE, _NEWTON, _SHORT = 4_000_000, 1.3, 12, 0.03
+_AT_ONCE, _AS_LARGE, _NEWTON, _SHORT = 4_000_000, 1.3, 12, 0.1
 #: copies: common items, at least; votes that differ, at most; chance of any false pair; pairs of votes of which the
 #: agreement of others is known beforehand, and by which it is known at all; products of votes that are held
 _COMMON, _DIFFER, _ALPHA, _PRIOR, _KNOWN, _PRODUCTS = 10, 0.05, 0.05, 5.0, 100, 5e7
@@ -65,8 +71,8 @@ class Voters:
 
     doubtful : chance that half of the votes or more are not by what the voter saw. shares : kind -> share of the votes
     that are expected to be of this kind, of all but CAREFUL. system : of ONE, the system that is most likely, and
-    in_favour whether for it. votes : that are no ties. copies : of another voter, who has as many votes or more; -1 of
-    nobody. prior : share of voters that are taken for doubtful.
+    in_favour whether for it; -1 where there are too few votes on any. votes : that are no ties. copies : of another voter, who has as many votes or more; -1 of
+    nobody.
     """
 
     doubtful: np.ndarray
@@ -75,7 +81,6 @@ class Voters:
     in_favour: np.ndarray
     votes: np.ndarray
     copies: np.ndarray
-    prior: float
 
     @property
     def kind(self) -> np.ndarray:
@@ -97,48 +102,41 @@ def voters(c: Comparisons) -> Voters:
     """
     if c.annotator is None:
         raise ValueError("annotator: expected who judged, found None")
-    n, decided = int(c.annotator.max()) + 1, c.score != 0
-    votes = _Votes(
-        c.annotator[decided],
-        c.first[decided],
-        c.second[decided],
-        c.score[decided] * 1.0,
-        n,
-        len(c.systems),
-        SIDE in c.covariates,
-    )
-    nobody = _Shares(
-        0.0, np.zeros((n, 0)), np.zeros(0), np.zeros(0, object), np.zeros(0), np.full(2 * votes.s, 0.5 / votes.s)
-    )
+    n, s, decided = int(c.annotator.max()) + 1, len(c.systems), c.score != 0
+    arrays = (np.asarray(x)[decided] for x in (c.annotator, c.first, c.second, 1.0 * c.score))
+    votes = _Votes(*arrays, n, s, SIDE in c.covariates)
+    nobody = _Shares(0.0, np.zeros((n, 0)), np.zeros(0), np.zeros(0, object), np.full(2 * s, 0.5 / s), np.zeros(0))
     # where most votes on a system are by those who favour it, the board is theirs, and all others seem to be against it
     starts = nobody, votes.shares(nobody, _FLAT, flat=True)
-    found = max((votes.shares(start, _USUAL) for start in starts), key=lambda s: s.log_likelihood)
-    found = votes.shares(found, _EVERY)
+    found = max((votes.settled(start, _USUAL) for start in starts), key=lambda s: s.log_likelihood)
+    found = votes.settled(found, _EVERY)
     names = [RANDOM, *[FIRST, SECOND] * votes.sided, ONE]
     of_kind = [found.kinds == name for name in names]
-    system = found.of_system.argmax(axis=1)
+    owner, likeliest = votes.met[0], np.full(n, -1)
+    order = np.lexsort((found.of_system, np.tile(owner, 2)))
+    likeliest[np.tile(owner, 2)[order]] = order  # of several the last counts
+    known, system = likeliest >= 0, np.tile(votes.met[1], 2)
     return Voters(
         found.doubtful,
         {name: found.chances[:, k] @ found.share[k] for name, k in zip(names, of_kind, strict=True)},
-        system % votes.s,
-        system < votes.s,
+        np.where(known, system[likeliest] if len(system) else -1, -1),
+        known & (likeliest < len(owner)),
         np.bincount(votes.who, minlength=n),
         copies(c),
-        float(found.prior[found.share >= HALF].sum()),
     )
 
 
 class _Shares(NamedTuple):
     """The mixture. log_likelihood : of all votes; chances : (n, k) of the components of each voter; share : (k,) of the
-    votes that are cast otherwise; kinds, prior : (k,); of_system : (n, 2 s) of ONE; favoured : (2 s,) of all voters."""
+    votes that are cast otherwise; kinds : (k,); favoured : (2 s,) chances of the systems of ONE, first of those in
+    favour, then of those against; of_system : (2 e,) the same of each voter and system that met."""
 
     log_likelihood: float
     chances: np.ndarray
     share: np.ndarray
     kinds: np.ndarray
-    prior: np.ndarray
     favoured: np.ndarray
-    of_system: np.ndarray = np.zeros((0, 0))
+    of_system: np.ndarray
 
     @property
     def doubtful(self) -> np.ndarray:
@@ -146,9 +144,22 @@ class _Shares(NamedTuple):
         return out
 
 
-class _Votes(NamedTuple):
+class _Batch(NamedTuple):
+    """Voters with g x q effects: of the side, and of the systems each met. some : (g,) who; rows : of votes; owner :
+    their places in `some`; at : (3, rows) effects on a vote; cell : (6, rows) of pairs of these."""
+
+    some: np.ndarray
+    rows: np.ndarray
+    owner: np.ndarray
+    q: int
+    at: np.ndarray
+    cell: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Votes:
     """Votes that are no ties. who, first, second : (m,) codes of n voters and s systems; y : (m,) 1 where the first
-    wins, else -1; sided : whether the first was shown first."""
+    wins, else -1; sided : whether the first was shown first. modes : variances -> effects of each batch, found last."""
 
     who: np.ndarray
     first: np.ndarray
@@ -157,6 +168,15 @@ class _Votes(NamedTuple):
     n: int
     s: int
     sided: bool
+    modes: dict[tuple[float, float], list[np.ndarray]] = field(default_factory=dict)
+
+    def settled(self, found: _Shares, variances: tuple[tuple[float, float], ...]) -> _Shares:
+        """The mixture on the board of those who are careful by it."""
+        for _ in range(_ROUNDS):
+            before, found = found, self.shares(found, variances)
+            if np.abs(found.doubtful - before.doubtful).mean() < _SETTLED:
+                break
+        return found
 
     def shares(self, before: _Shares, variances: tuple[tuple[float, float], ...], *, flat: bool = False) -> _Shares:
         """The mixture on the board of those who were careful before; flat : on one of equal systems."""
@@ -165,10 +185,10 @@ class _Votes(NamedTuple):
         others, of_system = self.otherwise(d, before.favoured)
         logs |= others
         share, kinds = np.array([k[1] * (k[0] != CAREFUL) for k in logs]), np.array([k[0] for k in logs], dtype=object)
-        log_likelihood, chances, prior = _mixed(np.column_stack([*logs.values()]), share)
-        one = chances[:, (kinds == ONE) & (share >= HALF)].sum(axis=1)
-        favoured = (0.5 / self.s + one @ of_system) / (1 + one.sum())
-        return _Shares(log_likelihood, chances, share, kinds, prior, favoured, of_system)
+        log_likelihood, chances = _mixed(np.column_stack([*logs.values()]), share)
+        one, (owner, system) = chances[:, (kinds == ONE) & (share >= HALF)].sum(axis=1), self.met
+        named = np.bincount(np.append(system, system + self.s), np.tile(one[owner], 2) * of_system, 2 * self.s)
+        return _Shares(log_likelihood, chances, share, kinds, (0.5 / self.s + named) / (1 + named.sum()), of_system)
 
     def board(self, weight: np.ndarray) -> np.ndarray:
         """(m,) log odds of the first by strengths and the side, votes of a voter with a weight, (n,)."""
@@ -179,80 +199,98 @@ class _Votes(NamedTuple):
         d: np.ndarray = found.strengths[self.first] - found.strengths[self.second] + found.slopes.sum()
         return d
 
+    @cached_property
+    def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(p,) voter and system, in one code, of those who met; (2 m,) which is that of each vote and side; (p,) votes."""
+        code = np.concatenate([self.who * self.s + self.first, self.who * self.s + self.second])
+        return np.unique(code, return_inverse=True, return_counts=True)
+
+    @cached_property
+    def met(self) -> tuple[np.ndarray, np.ndarray]:
+        """(e,) voters, in order, and systems that they may be for or against."""
+        cells, _, size = self.pairs
+        owner, system = np.divmod(cells[size >= _MET], self.s)
+        return owner, system
+
     def otherwise(self, d: np.ndarray, favoured: np.ndarray) -> tuple[dict[tuple[str, float], np.ndarray], np.ndarray]:
-        """Kind and share of votes cast otherwise -> (n,) log likelihoods of voters; and the (n, 2 s) chances of the
-        systems of ONE, first those in favour, then those against. favoured : (2 s,) these of all voters."""
-        who, first, second, y, n, s, sided = self
-        out, h = dict[tuple[str, float], np.ndarray](), expit(y * d)
-        rules = {RANDOM: np.full(len(y), 0.5)} | ({FIRST: (y > 0) * 1.0, SECOND: (y < 0) * 1.0} if sided else {})
-        base, of = np.bincount(who, np.log(h), n), np.concatenate([who * s + first, who * s + second])
+        """Kind and share of votes cast otherwise -> (n,) log likelihoods of voters; and `of_system`."""
+        who, y, n, h = self.who, self.y, self.n, expit(self.y * d)
+        rules = {RANDOM: np.full(len(y), 0.5)}
+        rules |= {FIRST: (y > 0) * 1.0, SECOND: (y < 0) * 1.0} if self.sided else {}
+        out, base, (_, place, size), (owner, system) = {}, np.bincount(who, np.log(h), n), self.pairs, self.met
+        heads, of_system = np.flatnonzero(np.diff(owner, prepend=-1)), np.zeros(0)
         for share in _SHARES:
             for kind, chance in rules.items():
                 out[kind, share] = np.bincount(who, np.log(share * chance + (1 - share) * h), n)
-            won, lost = (np.log(share * by_rule / h + 1 - share) for by_rule in (1.0, 0.0))
-            pro = [np.where(y * sign > 0, won, lost) for sign in (1, -1)]  # of a first and of a second system
-            gained = np.hstack([np.bincount(of, np.concatenate(v), n * s).reshape(n, s) for v in (pro, pro[::-1])])
-            gained += np.log(favoured)
-            total = logsumexp(gained, axis=1)
-            out[ONE, share] = base + total
-        return out, np.exp(gained - total[:, None])
+            won, lost = np.log(share / h + 1 - share), np.log(1 - share)
+            pro, con = np.where(y > 0, won, lost), np.where(y < 0, won, lost)
+            both = [
+                np.bincount(place, np.append(*sides), len(size))[size >= _MET] for sides in ((pro, con), (con, pro))
+            ]
+            gained = np.stack(both) + np.log(favoured.reshape(2, -1)[:, system])
+            total = np.full(n, _NEVER)
+            if len(heads):
+                total[owner[heads]] = np.logaddexp.reduceat(np.logaddexp(*gained), heads)
+            out[ONE, share], of_system = base + total, np.exp(gained - total[owner]).ravel()
+        return out, of_system
+
+    @cached_property
+    def batches(self) -> list[_Batch]:
+        cells, place, _ = self.pairs
+        met = np.bincount(cells // self.s, minlength=self.n)
+        local = (place - np.tile((np.cumsum(met) - met)[self.who], 2)).reshape(2, -1) + 1  # 0 is the side
+        inside, order, out = np.stack([np.zeros(len(self.who), np.intp), *local]), np.argsort(met, kind="stable"), []
+        one, other = np.triu_indices(3)
+        by_voter = np.split(
+            np.argsort(self.who, kind="stable"), np.cumsum(np.bincount(self.who, minlength=self.n))[:-1]
+        )
+        while len(order):
+            held = np.arange(1, len(order) + 1) * (met[order] + 1) ** 2
+            fits = (met[order] <= _AS_LARGE * met[order[0]] + 2) & (held <= _AT_ONCE)
+            some, order = np.split(order, [max(1, len(order) if fits.all() else int(fits.argmin()))])
+            rows, q = np.concatenate([by_voter[v] for v in some]), int(met[some].max()) + 1
+            owner = np.repeat(np.arange(len(some)), [len(by_voter[v]) for v in some])
+            at = owner * q + inside[:, rows]
+            out.append(_Batch(some, rows, owner, q, at, at[one] * q + inside[other][:, rows]))
+        return out
 
     def careful(self, d: np.ndarray, variances: tuple[float, float]) -> np.ndarray:
         """(n,) log likelihoods of careful voters. variances : of tastes and of preferences of a side."""
-        who, first, second, y, n, s, sided = self
-        taste, side = variances[0], variances[1] * sided
-        d = d * np.sqrt(1 + _FLATTER * (2 * taste + side))
-        cells, place = np.unique(np.concatenate([who * s + first, who * s + second]), return_inverse=True)
-        met = np.bincount(cells // s, minlength=n)
-        local = (place - (np.cumsum(met) - met)[cells[place] // s]).reshape(2, -1) + 1  # 0 is the side
-        out, order = np.zeros(n), np.argsort(met, kind="stable")
+        taste, side = variances[0], variances[1] * self.sided
         value = np.sqrt([side, taste, taste])[:, None] * [[1], [1], [-1]]
-        batch, begin = np.zeros(n, np.intp), np.zeros(n, np.intp)
-        sizes = []
-        while len(order):
-            fits = (met[order] <= _AS_LARGE * met[order[0]] + 2) & (
-                np.arange(1, len(order) + 1) * (met[order] + 1) ** 2 <= _AT_ONCE
-            )
-            some, order = np.split(order, [max(1, len(order) if fits.all() else int(fits.argmin()))])
-            batch[some], begin[some] = len(sizes), np.arange(len(some))
-            sizes.append(some)
-        by_batch = np.split(
-            np.argsort(of := batch[who], kind="stable"), np.cumsum(np.bincount(of, minlength=len(sizes)))[:-1]
-        )
-        for some, rows in zip(sizes, by_batch, strict=True):
-            q, g = int(met[some].max()) + 1, len(some)
-            inside = np.stack([np.zeros(len(rows), np.intp), *local[:, rows]])
-            at = begin[who[rows]] * q + inside
-            one, other = np.triu_indices(3)
-            cell = at[one] * q + inside[other]
-            u, step = np.zeros(g * q), np.full(1, np.inf)
+        one, other = np.triu_indices(3)
+        product = value[one] * value[other] / np.where(one == other, 2, 1)[:, None]
+        d, out = d * np.sqrt(1 + _FLATTER * (2 * taste + side)), np.zeros(self.n)
+        modes = self.modes.setdefault(variances, [np.zeros(len(b.some) * b.q) for b in self.batches])
+        for b, u in zip(self.batches, modes, strict=True):
+            g, y, base, step = len(b.some), self.y[b.rows], d[b.rows], np.full(1, np.inf)
             for _ in range(_NEWTON):
-                linear = y[rows] * (d[rows] + (value * u[at]).sum(axis=0))
+                linear = y * (base + (value * u[b.at]).sum(axis=0))
                 miss = expit(-linear)
-                bend = value[one] * value[other] / np.where(one == other, 2, 1)[:, None] * (miss * (1 - miss))
-                half = np.bincount(cell.ravel(), bend.ravel(), g * q * q).reshape(g, q, q)
-                hessian = half + half.transpose(0, 2, 1) + np.eye(q)
-                if np.abs(step).max() < _SHORT:
+                half = np.bincount(b.cell.ravel(), (product * (miss * (1 - miss))).ravel(), g * b.q**2)
+                half = half.reshape(g, b.q, b.q)
+                hessian = half + half.transpose(0, 2, 1) + np.eye(b.q)
+                if np.abs(step).max(initial=0.0) < _SHORT:
                     break
-                gradient = np.bincount(at.ravel(), (value * y[rows] * miss).ravel(), g * q) - u
-                u += (step := np.linalg.solve(hessian, gradient.reshape(g, q, 1)).ravel())
-            fit = np.bincount(begin[who[rows]], log_expit(linear), g) - (u.reshape(g, q) ** 2).sum(axis=1) / 2
-            out[some] = fit - np.linalg.slogdet(hessian)[1] / 2
+                gradient = np.bincount(b.at.ravel(), (value * y * miss).ravel(), g * b.q) - u
+                u += (step := np.linalg.solve(hessian, gradient.reshape(g, b.q, 1)).ravel())
+            fit = np.bincount(b.owner, log_expit(linear), g) - (u.reshape(g, b.q) ** 2).sum(axis=1) / 2
+            out[b.some] = fit - np.linalg.slogdet(hessian)[1] / 2
         return out
 
 
-def _mixed(logs: np.ndarray, shares: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """The log likelihood, (n, k) chances of the components of each voter, and their (k,) shares among all."""
+def _mixed(logs: np.ndarray, shares: np.ndarray) -> tuple[float, np.ndarray]:
+    """The log likelihood, and (n, k) chances of the components of each voter."""
     top = logs.max(axis=1, keepdims=True)
     likelihood = np.exp(logs - top)
     assumed = np.where(shares > 0, _OTHERS / (shares > 0).sum(), _CAREFUL / (shares == 0).sum())
-    weight = assumed / assumed.sum()
+    weight, before = assumed / assumed.sum(), np.inf
     for _ in range(_STEPS):
-        chances = likelihood * weight
-        total = chances.sum(axis=1, keepdims=True)
-        chances /= total
-        weight = (chances.sum(axis=0) + assumed) / (len(logs) + assumed.sum())
-    return float((top + np.log(total)).sum()), chances, weight
+        total = likelihood @ weight
+        if np.abs(weight - before).max() < _PRECISION:
+            break
+        before, weight = weight, (weight * ((1 / total) @ likelihood) + assumed) / (len(logs) + assumed.sum())
+    return float((top[:, 0] + np.log(total)).sum()), likelihood * weight / total[:, None]
 
 
 def copies(c: Comparisons) -> np.ndarray:
