@@ -2,7 +2,7 @@
 
 All here is about the board of the votes alone: Davidson's model (Bradley and Terry's without ties), strengths of
 largest likelihood, no random parts. Every number is found by refitting the board with the votes changed: so many are
-enough, and one fewer, chosen in the same way, is not.
+enough, and one fewer, chosen in the same way, is not. The systems nearest to the first are tried, _CHALLENGERS of them.
 
 Added votes are wins of one system over the first. Near the maximum the likelihood of strengths is a network of
 resistors, in which a current from one node to another raises the one and lowers the other more than any third: so that
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from scipy import sparse
@@ -86,7 +86,7 @@ class Board:
         cells, self.of = np.unique(code, return_inverse=True)
         self.first, self.second, self.score = cells // 3 // s, cells // 3 % s, cells % 3 - 1
         self.counts = np.bincount(self.of, weight, len(cells))
-        self.annotator = c.annotator
+        self.annotator = np.zeros(len(c), np.intp) if c.annotator is None else c.annotator
 
     def fit(self, counts: np.ndarray) -> np.ndarray:
         """(s,) strengths with other counts of the cells."""
@@ -148,21 +148,22 @@ class Board:
         influence = (self.score - target) / 2 * drop + (self.score == 0) * along[-1]
         return np.where(target == self.score, 0.0, influence), target
 
-    def _of_all(self, enough: Callable[[int, int], bool], most: int) -> tuple[int | None, int | None]:
+    def _of_all(self, enough: Callable[..., bool], most: int) -> tuple[int | None, int | None]:
         found, by = None, None
         for one in map(int, self.challengers):
             if found is not None and (found == 1 or not enough(found - 1, one)):
                 continue
-            if (m := least(lambda m, one=one: enough(m, one), most if found is None else found - 1)) is not None:
+            if (m := least(partial(enough, by=one), most if found is None else found - 1)) is not None:
                 found, by = m, one
         return found, by
 
     def left_out(self) -> tuple[np.ndarray, int | None]:
         """Voters without whom alone another system is first, and the fewest together without whom one is."""
         n = int(self.annotator.max()) + 1
-        votes = sparse.csr_array((np.ones(len(self.of)), (self.annotator, self.of)), shape=(n, len(self.counts)))
+        cast = sparse.coo_array((np.ones(len(self.of)), (self.annotator, self.of)), shape=(n, len(self.counts)))
+        votes = cast.tocsr()
         x, at = self.fitted, self.leader
-        won, tie, lost = self._outcomes()
+        won, tie, lost = outcomes(x.strengths[self.first] - x.strengths[self.second], x.eta)
         of_d, of_eta = self.score / 2 - (won - lost) / 2, (self.score == 0) - tie
         cells, k = np.arange(len(self.score)), self.systems
         rows, columns = np.tile(cells, 3), np.concatenate([self.first, self.second, np.full(len(cells), k)])
@@ -172,22 +173,18 @@ class Board:
         left = leads - (steps[:, [at]] - steps[:, self.challengers])
         gone = 1 - (left / np.maximum(leads, _EQUAL)).min(axis=1)
         near = np.argsort(-gone, kind="stable")[:_TRIED]
-        alone = [v for v in near[gone[near] > _NEAR] if self.changed(self.fit(self.counts - votes[[v]].toarray()[0]))]
+        alone = [v for v in near[gone[near] > _NEAR] if self._without(votes, np.array([v]), 1)]
         if alone:
             return np.array(alone), 1
         sizes = []
         for j in range(len(self.challengers)):
             order = np.argsort(left[:, j], kind="stable")
             order = order[left[order, j] < leads[j]]
-            sizes.append(least(lambda m, order=order: self._without(votes, order[:m]), min(len(order), n - 1)))
+            sizes.append(least(partial(self._without, votes, order), min(len(order), n - 1)))
         return np.array(alone, int), min((m for m in sizes if m is not None), default=None)
 
-    def _without(self, votes: sparse.csr_array, some: np.ndarray) -> bool:
-        return self.changed(self.fit(self.counts - votes[some].sum(axis=0)))
-
-    def _outcomes(self) -> np.ndarray:
-        gap = self.fitted.strengths[self.first] - self.fitted.strengths[self.second]
-        return outcomes(gap, self.fitted.eta)
+    def _without(self, votes: sparse.csr_array, order: np.ndarray, m: int) -> bool:
+        return self.changed(self.fit(self.counts - votes[order[:m]].sum(axis=0)))
 
 
 def least(enough: Callable[[int], bool], most: int) -> int | None:

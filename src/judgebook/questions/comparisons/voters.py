@@ -9,11 +9,11 @@ voters tell together (maximum likelihood of a mixture on a grid, by EM, from a f
 - otherwise a share of the votes, from a quarter to nearly all, is cast at random; for the side shown first or second;
   or, of those with one system, for or against it. The rest are by the board.
 
-Someone is doubtful with whom the chance that half of the votes or more are of the second sort is DOUBTFUL or more. Of
-careful voters at most (1 - DOUBTFUL) / DOUBTFUL x q / (1 - q) are then doubtful, q the share of such voters (Markov's
-inequality for the ratio of likelihoods), and of those named, at most 1 - DOUBTFUL are careful, if tastes are as assumed.
-The board is fitted again, each voter counting as much as careful is probable. A random voter needs many votes to be
-found, and on a board of equal systems nothing tells one from a careful voter, nor does any harm.
+A voter is doubtful if the chance that half of the votes or more are of the second sort is DOUBTFUL or more. At most
+(1 - DOUBTFUL) / DOUBTFUL x q / (1 - q) of careful voters are then so, q the share of voters of the second sort (by
+Markov's inequality for the ratio of likelihoods), and of those named at most 1 - DOUBTFUL are careful, if tastes are as
+assumed. The board is fitted again, each voter counting as much as careful is probable. One who votes at random is found
+with many votes only; on a board of equal systems nothing tells such a voter from a careful one, nor does any harm.
 
 Copies are pairs of voters whose votes on common items are the same more often than those of others on these items.
 
@@ -71,8 +71,8 @@ class Voters:
 
     doubtful : chance that half of the votes or more are not by what the voter saw. shares : kind -> share of the votes
     that are expected to be of this kind, of all but CAREFUL. system : of ONE, the system that is most likely, and
-    in_favour whether for it; -1 where there are too few votes on any. votes : that are no ties. copies : of another voter, who has as many votes or more; -1 of
-    nobody.
+    in_favour whether for it; -1 where there are too few votes on any. votes : that are no ties. copies : of another
+    voter, who has as many votes or more; -1 of nobody.
     """
 
     doubtful: np.ndarray
@@ -103,8 +103,8 @@ def voters(c: Comparisons) -> Voters:
     if c.annotator is None:
         raise ValueError("annotator: expected who judged, found None")
     n, s, decided = int(c.annotator.max()) + 1, len(c.systems), c.score != 0
-    arrays = (np.asarray(x)[decided] for x in (c.annotator, c.first, c.second, 1.0 * c.score))
-    votes = _Votes(*arrays, n, s, SIDE in c.covariates)
+    who, first, second, y = (np.asarray(x)[decided] for x in (c.annotator, c.first, c.second, 1.0 * c.score))
+    votes = _Votes(who, first, second, y, n, s, SIDE in c.covariates)
     nobody = _Shares(0.0, np.zeros((n, 0)), np.zeros(0), np.zeros(0, object), np.full(2 * s, 0.5 / s), np.zeros(0))
     # where most votes on a system are by those who favour it, the board is theirs, and all others seem to be against it
     starts = nobody, votes.shares(nobody, _FLAT, flat=True)
@@ -181,11 +181,11 @@ class _Votes:
     def shares(self, before: _Shares, variances: tuple[tuple[float, float], ...], *, flat: bool = False) -> _Shares:
         """The mixture on the board of those who were careful before; flat : on one of equal systems."""
         d = np.zeros(len(self.y)) if flat else self.board(1 - before.doubtful)
-        logs = {(CAREFUL, *v): self.careful(d, v) for v in variances}
+        careful = [self.careful(d, v) for v in variances]
         others, of_system = self.otherwise(d, before.favoured)
-        logs |= others
-        share, kinds = np.array([k[1] * (k[0] != CAREFUL) for k in logs]), np.array([k[0] for k in logs], dtype=object)
-        log_likelihood, chances = _mixed(np.column_stack([*logs.values()]), share)
+        kinds = np.array([CAREFUL] * len(careful) + [kind for kind, _ in others], dtype=object)
+        share = np.array([0.0] * len(careful) + [part for _, part in others])
+        log_likelihood, chances = _mixed(np.column_stack([*careful, *others.values()]), share)
         one, (owner, system) = chances[:, (kinds == ONE) & (share >= HALF)].sum(axis=1), self.met
         named = np.bincount(np.append(system, system + self.s), np.tile(one[owner], 2) * of_system, 2 * self.s)
         return _Shares(log_likelihood, chances, share, kinds, (0.5 / self.s + named) / (1 + named.sum()), of_system)
@@ -201,7 +201,7 @@ class _Votes:
 
     @cached_property
     def pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(p,) voter and system, in one code, of those who met; (2 m,) which is that of each vote and side; (p,) votes."""
+        """(p,) voter and system that met, in one code; (2 m,) which each vote and side is about; (p,) votes."""
         code = np.concatenate([self.who * self.s + self.first, self.who * self.s + self.second])
         return np.unique(code, return_inverse=True, return_counts=True)
 
@@ -302,7 +302,7 @@ def copies(c: Comparisons) -> np.ndarray:
     pair = np.where(turned, c.second * s + c.first, c.first * s + c.second)
     item = crossed(np.asarray(c.context), crossed(pair, 0 * pair))
     once = np.unique(who * (int(item.max()) + 1) + item, return_index=True)[1]  # of repeated votes the first
-    who, item, score = who[once], item[once], np.where(turned, -c.score, c.score)[once]
+    who, item, score = who[once], item[once], np.where(turned, -c.score, c.score)[once].astype(int)
     size = np.bincount(item)
     out = np.full(n, -1)
     if not 0 < (size.astype(float) * (size - 1)).sum() <= _PRODUCTS:
@@ -324,7 +324,7 @@ def copies(c: Comparisons) -> np.ndarray:
     # what others agree on, who are no such pairs
     crowd = _groups(a[alike], b[alike], n)[who]
     counted = [_pairs(item, crowd, score == value) for value in (-1, 0, 1)]
-    same, total = sum(counted), _pairs(item, crowd, every)
+    same, total = np.sum(counted, axis=0), _pairs(item, crowd, every)
     chances = np.bincount(score + 1) / len(score)
     known = same.sum() / total.sum() if total.sum() >= _KNOWN else 1 - (1 - chances @ chances) / 4
     usual = (same + _PRIOR * known) / (total + _PRIOR)
