@@ -7,7 +7,7 @@ import pandas as pd
 
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
-from judgebook.questions.comparisons import adjusted, analysis, views
+from judgebook.questions.comparisons import adjusted, analysis, views, voter_views
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 
@@ -48,3 +48,7 @@ class Page(NotebookPage):
     def moved(self) -> Section:
         yield views.moved(self.results, self.names)
         yield views.boards(self.results, self.names)
+
+    def voters(self) -> Section:
+        yield voter_views.voters(self.results, self.names)
+        yield voter_views.needed(self.results, self.names)

@@ -43,7 +43,7 @@ def facts(results: Results, names: DisplayNames) -> dict[str, Any]:
     reasons = effects[effects["estimate"].isna()].drop_duplicates(["covariate", "note"])
     told = [{"name": r["covariate"], "why": r["note"]} for r in reasons.to_dict("records")]
     boards = []
-    for (key, rows), who in zip(moved.groupby(_BOARD, sort=False), _who(moved, names), strict=True):
+    for (key, rows), who in zip(moved.groupby(_BOARD, sort=False), boards_of(moved, names), strict=True):
         sure = rows[surely(rows)]
         at = where(places, **dict(zip(_BOARD, key, strict=True))).set_index("system")
         before, after = (at.loc[at["board"] == b, "estimate"].idxmin() for b in (COLLECTED, EQUAL))
@@ -58,7 +58,7 @@ def facts(results: Results, names: DisplayNames) -> dict[str, Any]:
     return {"boards": boards, "covariates": list(dict.fromkeys(known["covariate"])), "reasons": told}
 
 
-def _who(rows: ResultRows, names: DisplayNames) -> list[str]:
+def boards_of(rows: ResultRows, names: DisplayNames) -> list[str]:
     """What distinguishes each board, in order: the label, corpus and group, whichever differ; '' of a single one."""
     first = rows.drop_duplicates(_BOARD)
     labels = [
@@ -81,7 +81,9 @@ def effects(results: Results, names: DisplayNames, ratios: tuple[str, ...] = ())
     if wins.empty:
         return
     who = dict(
-        zip(wins.drop_duplicates(_BOARD)[_BOARD].itertuples(index=False, name=None), _who(wins, names), strict=True)
+        zip(
+            wins.drop_duplicates(_BOARD)[_BOARD].itertuples(index=False, name=None), boards_of(wins, names), strict=True
+        )
     )
     every = [
         {

@@ -1,0 +1,96 @@
+"""Rows of notebook 19 about who voted: doubtful voters, the board without them, what would change the first place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgebook.annotations.cells import in_turn
+from judgebook.model.comparisons import Comparisons
+from judgebook.model.fit import SIDE, coded
+from judgebook.questions.annotators.indicators import esd
+from judgebook.questions.comparisons.adjusted import in_order_shown
+from judgebook.questions.comparisons.first_place import first_place
+from judgebook.questions.comparisons.voters import CAREFUL, ONE, places, voters, without
+from judgebook.questions.performance.fitted import CELL, votes
+from judgebook.study.labels import METHODS
+from judgebook.study.schema import Annotations
+
+#: kinds of voters besides those of `voters`; boards; what changes the first place
+COPY, BURST = "copy", "burst"
+EVERYBODY, REST = "all voters", "without doubtful voters"
+ADDED, TURNED, LEFT_OUT = "votes added", "votes turned", "voters left out"
+#: votes in a row whose time counts, and the chance that any of voters who are alike is named for being fast
+ROW, _ALPHA = 10, 0.05
+
+
+def rows(judged: Annotations) -> Iterator[dict[str, Any]]:
+    """`voter_doubt`, `voters_doubtful`, `votes_doubtful`, `voter_place`, `voter_burst`, `votes_needed` and
+    `decisive_voter` of each label. judged : of `analysis.votes`; voters count where all are people who are known."""
+    for key, part in in_turn(judged, CELL):
+        part, sided = in_order_shown(part)
+        names = coded(part["annotator"])[1]
+        known = len(names) > 1 and bool((part["annotator_known"] & (part["annotator_kind"] == "human")).all())
+        c = votes(part, people=known)
+        if len(c.systems) < 2:
+            continue
+        c = replace(c, covariates={SIDE: np.ones(len(c))} if sided else {})
+        head = dict(zip(CELL, key, strict=True)) | {"level": METHODS[key[1]].unit}
+        yield from (head | row for row in _needed(c, names))
+        if known:
+            yield from (head | row for row in _doubtful(c, names))
+            yield from (head | row for row in _bursts(part))
+
+
+def _doubtful(c: Comparisons, names: np.ndarray) -> Iterator[dict[str, Any]]:
+    found, cast = voters(c), np.bincount(np.asarray(c.annotator))
+    kinds = np.where(found.copies >= 0, COPY, found.kind)
+    for v in np.flatnonzero(found.flagged):
+        row = {"statistic": "voter_doubt", "annotator": names[v], "kind": kinds[v], "estimate": found.doubtful[v]}
+        row |= {"n": int(cast[v]), "annotator_b": names[found.copies[v]] if kinds[v] == COPY else None}
+        if kinds[v] == ONE:
+            row |= {"system": c.systems[found.system[v]], "favour": "for" if found.in_favour[v] else "against"}
+        yield row
+    for kind in sorted({*kinds} - {CAREFUL}):
+        yield {"statistic": "voters_doubtful", "kind": kind, "estimate": float(sum(kinds == kind)), "n": len(names)}
+    share = float(cast[found.flagged].sum() / cast.sum())
+    yield {"statistic": "votes_doubtful", "estimate": share, "n": len(c), "n_annotators": len(names)}
+    if 0 < share < 1:
+        boards = {EVERYBODY: places(c), REST: places(without(c, found.flagged))}
+        for board, of in boards.items():
+            for system, place in zip(c.systems, of, strict=True):
+                yield {"statistic": "voter_place", "board": board, "system": system, "estimate": float(place)}
+
+
+def _needed(c: Comparisons, names: np.ndarray) -> Iterator[dict[str, Any]]:
+    found = first_place(c)
+    numbers = {ADDED: (found.added, found.by_added), TURNED: (found.turned, found.by_turned)}
+    if found.voters is not None:
+        numbers[LEFT_OUT] = found.left_out, None
+        for v in found.voters:
+            yield {"statistic": "decisive_voter", "annotator": names[v], "estimate": 1.0}
+    for what, (n, by) in numbers.items():
+        row: dict[str, Any] = {"statistic": "votes_needed", "what": what, "system": c.systems[found.first]}
+        row |= {
+            "estimate": np.nan if n is None else float(n),
+            "n": len(c),
+            "note": None if n else "no number is enough",
+        }
+        yield row | {"system_b": None if by is None else c.systems[by]}
+
+
+def _bursts(part: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Voters who once cast ROW votes in a row far faster than others ever did (generalised ESD of logarithms)."""
+    timed = part[part["completed_at"].notna()].sort_values("completed_at", kind="stable")
+    later = timed.groupby("annotator")["completed_at"].shift(1 - ROW)
+    seconds = (later - timed["completed_at"]).dt.total_seconds().groupby(timed["annotator"]).min().dropna()
+    if len(seconds) < ROW or (seconds == 0).mean() > 0.5:  # times of days, or of batches
+        return
+    p = esd(np.log(seconds.clip(lower=1.0)).to_numpy(), "low")
+    for who, fast, value in zip(seconds.index, p < _ALPHA, seconds, strict=True):
+        if fast:
+            yield {"statistic": "voter_burst", "annotator": who, "estimate": value, "n": len(seconds)}
