@@ -1,0 +1,44 @@
+"""What decides votes on pairs? The results of notebook 19.
+
+Each part of the question has a module that makes its rows, and a view of its own: `adjusted` the boards at equal
+covariates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+import numpy as np
+
+from judgebook.annotations import population
+from judgebook.questions.comparisons import adjusted
+from judgebook.questions.comparisons.adjusted import Measured
+from judgebook.questions.performance.analysis import chosen
+from judgebook.study.labels import Label
+from judgebook.study.results import Results, collect
+from judgebook.study.schema import Annotations
+
+
+def votes(annotations: Annotations, labels: Iterable[Label], unranked: Collection[str] = ()) -> Annotations:
+    """Votes on two ranked systems on labels with a direction, of groups with people theirs alone; the score is 1 where
+    the first is better, whichever way the label counts. unranked : systems that are not ranked."""
+    labels = list(labels)
+    rows = chosen(annotations, unranked, labels)
+    direction = {(x.method, x.id): x.direction for x in labels}
+    sign = np.array([direction.get(key, 0) for key in zip(rows["method"], rows["label"], strict=True)])
+    return rows.assign(score=sign * rows["score"])[rows["dialogue_b"].notna() & (sign != 0)]
+
+
+def analyse(
+    judged: Annotations,
+    of: Measured,
+    *,
+    inference: str = "auto",
+    confidence: float = 0.95,
+) -> Results:
+    """All results of notebook 19. judged : of `votes`. of : covariates. inference : of `population.modelled`."""
+    people: Mapping[tuple[str, str], population.Population] = population.modelled(judged, inference)
+    return collect(
+        adjusted.boards(judged, of, people, confidence=confidence),
+        # rows of further modules: voters, kinds of prompts, next votes
+    )
