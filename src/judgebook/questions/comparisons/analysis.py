@@ -1,7 +1,7 @@
 """What decides votes on pairs? The results of notebook 19.
 
 Each part of the question has a module that makes its rows, and a view of its own: `adjusted` the boards at equal
-covariates.
+covariates, `next_votes` who may be the best and what to compare next.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 import numpy as np
 
 from judgebook.annotations import population
-from judgebook.questions.comparisons import adjusted
+from judgebook.questions.comparisons import adjusted, next_votes
 from judgebook.questions.comparisons.adjusted import Measured
 from judgebook.questions.performance.analysis import chosen
 from judgebook.study.labels import Label
@@ -40,5 +40,6 @@ def analyse(
     people: Mapping[tuple[str, str], population.Population] = population.modelled(judged, inference)
     return collect(
         adjusted.boards(judged, of, people, confidence=confidence),
-        # rows of further modules: voters, kinds of prompts, next votes
+        next_votes.rows(judged, people, confidence=confidence),
+        # rows of further modules: voters, kinds of prompts
     )
