@@ -40,12 +40,12 @@ def boundary(se: np.ndarray, error: float, typical: float = TYPICAL) -> np.ndarr
         return np.sqrt((1 + ratio) * (np.log1p(1 / ratio) - 2 * np.log(error)))
 
 
-def halves(levels: Levels, confidence: float = 0.95, *, best: bool = False) -> np.ndarray:
-    """(pairs,) half widths of intervals of all differences that hold at every look together, by Bonferroni's inequality
-    over pairs; NaN where two systems cannot be compared. best : for comparisons with the best system alone."""
+def halves(levels: Levels, confidence: float = 0.95, family: int | None = None) -> np.ndarray:
+    """(pairs,) half widths of intervals of differences that hold at every look together, by Bonferroni's inequality;
+    NaN where two systems cannot be compared. family : how many hold at once; None: those of all pairs."""
     se, df = levels.errors, levels.df[levels.pairs]
     estimated = np.isfinite(df)
-    found = boundary(se, (1 - confidence) / (len(levels) - 1 if best else len(se)))
+    found = boundary(se, (1 - confidence) / (family or len(se)))
     found[estimated] = -stdtrit(df[estimated], ndtr(-found[estimated]))
     return np.asarray(se * np.where(np.isnan(df), np.nan, found))
 
@@ -53,7 +53,7 @@ def halves(levels: Levels, confidence: float = 0.95, *, best: bool = False) -> n
 def contenders(levels: Levels, confidence: float = 0.95) -> np.ndarray:
     """(s,) systems that may be the best: those that have never been found worse than another if this holds at each
     look. The best is not among them, at any look, with a chance of 1 - confidence at most. One alone is the best."""
-    (i, j), half = levels.pairs, halves(levels, confidence, best=True)
+    (i, j), half = levels.pairs, halves(levels, confidence, len(levels) - 1)
     gap = levels.estimates[i] - levels.estimates[j]
     out = np.ones(len(levels), bool)
     out[np.where(gap > 0, j, i)[np.abs(gap) > half]] = False

@@ -46,7 +46,7 @@ def of_fit(fit: Fit, head: Mapping[str, Any], confidence: float) -> Iterator[dic
     """`may_be_best` of each system; `lead_anytime` of the first over each other; `next_votes` of pairs that get any."""
     x, s, note = fit.levels.estimates, len(fit.systems), fit.note or None
     half, first = np.zeros((s, s)), int(np.argmax(x))
-    half[fit.levels.pairs] = halves(fit.levels, confidence, best=True)
+    half[fit.levels.pairs] = halves(fit.levels, confidence, s - 1)
     half += half.T
     for i, (system, may) in enumerate(zip(fit.systems, contenders(fit.levels, confidence), strict=True)):
         row = {**head, "system": system, "note": note}

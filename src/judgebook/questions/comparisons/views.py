@@ -81,9 +81,7 @@ def effects(results: Results, names: DisplayNames, ratios: tuple[str, ...] = ())
     if wins.empty:
         return
     who = dict(
-        zip(
-            wins.drop_duplicates(BOARD)[BOARD].itertuples(index=False, name=None), who_votes(wins, names), strict=True
-        )
+        zip(wins.drop_duplicates(BOARD)[BOARD].itertuples(index=False, name=None), who_votes(wins, names), strict=True)
     )
     every = [
         {
