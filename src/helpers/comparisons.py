@@ -7,7 +7,7 @@ import pandas as pd
 
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
-from judgebook.questions.comparisons import adjusted, analysis, views, voter_views
+from judgebook.questions.comparisons import adjusted, analysis, next_votes, views, voter_views
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 
@@ -52,3 +52,6 @@ class Page(NotebookPage):
     def voters(self) -> Section:
         yield voter_views.voters(self.results, self.names)
         yield voter_views.needed(self.results, self.names)
+
+    def next_votes(self) -> Section:
+        yield next_votes.views(self.results, self.names, self.study.bootstrap.confidence)

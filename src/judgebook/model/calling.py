@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.special import expit, ndtri
 
 from judgebook.errors import JudgebookError
-from judgebook.model import comparisons, designs, ratings
+from judgebook.model import comparisons, designs, every_look, next_votes, ratings
 from judgebook.model.comparisons import Comparisons
 from judgebook.model.contrasts import Levels
 from judgebook.model.fit import PEOPLE, SIDE, Fit, Judgements, coded, crossed
@@ -111,6 +111,48 @@ class FittedModel:
         design = designs.Design(dialogues, per_dialogue, annotators, len(self.fit.systems))
         difference = designs.found(self.fit, design, confidence=self.confidence)
         return {"se": designs.error(self.fit, design)[0], "difference_found": difference}
+
+    @property
+    def anytime(self) -> pd.DataFrame:
+        """Of comparisons, a row per pair of systems as in `contrasts`: estimate, low, high and decided, which hold at
+        every look at votes that accumulate.
+
+        Raises FitError for ratings.
+        """
+        levels, names = self._votes("anytime").levels, np.array(self.fit.systems)
+        (i, j), half = levels.pairs, every_look.halves(levels, self.confidence)
+        gap = levels.estimates[i] - levels.estimates[j]
+        rows = {"system": names[i], "system_b": names[j], "estimate": gap, "low": gap - half, "high": gap + half}
+        return pd.DataFrame(rows | {"decided": np.abs(gap) > half})
+
+    @property
+    def contenders(self) -> list[str]:
+        """Of comparisons, the systems that may be the best, which holds at every look; one alone is the best.
+
+        Raises FitError for ratings.
+        """
+        self._votes("contenders")
+        may = every_look.contenders(self._better, self.confidence)
+        return [s for s in self.levels.index if may[self.fit.systems.index(s)]]
+
+    def next_votes(self, n: int) -> pd.DataFrame:
+        """Which pairs the next n voters should compare, on new prompts, so that the best system is known soon: a row
+        per pair with votes, the most first. Empty where it is known.
+
+        Raises FitError for ratings, or where n is less than 1.
+        """
+        fit, names = self._votes("next_votes"), np.array(self.fit.systems)
+        if n < 1:
+            raise FitError(f"next_votes: expected 1 vote or more, found {n}")
+        votes = next_votes.allocate(fit, n, self.confidence, direction=self.direction)
+        i, j = fit.levels.pairs
+        rows = pd.DataFrame({"system": names[i], "system_b": names[j], "votes": votes}).query("votes > 0")
+        return rows.sort_values("votes", ascending=False, kind="stable", ignore_index=True)
+
+    def _votes(self, name: str) -> Fit:
+        if self.fit.log_nu is None:
+            raise FitError(f"{name}: expected a model of comparisons, found one of ratings")
+        return self.fit
 
     @property
     def _better(self) -> Levels:

@@ -24,6 +24,20 @@ labels:
 """
 
 
+VOTES = """\
+title: Votes
+method: comparative
+inference: {annotators: sample}
+bootstrap: {n_resamples: 200}
+sources:
+  - {adapter: table, file: votes.csv, layout: wide, scores: "{label}", values: {left: 1, right: -1},
+     columns: {system: a, system_b: b, annotator: who, context: prompt},
+     identify: {dialogue: [prompt, a], dialogue_b: [prompt, b]}}
+labels:
+  better: {scale: [-1, 1], direction: 1}
+"""
+
+
 def annotations(rows, **columns):
     """rows : period, context, system, dialogue, score."""
     frame = pd.DataFrame(rows, columns=["period", "context", "system", "dialogue", "score"])
@@ -131,6 +145,27 @@ def test_decisions_say_that_they_hold_at_every_look_and_for_whom(folder, capsys,
     assert code == (0 if out.startswith("Met") else 1 if out.startswith("Not met") else 3)
     about = "for these annotators only; holds at every look, 80 differences so far"
     assert (about in out) == (said in ("Met", "Not met", "Cannot be told"))
+
+
+def test_votes_are_decided_for_other_annotators_by_their_model(tmp_path, capsys):
+    """`new` wins two of three against `old`, also by way of a third system; interval of the model, for one pair."""
+    rng, names = np.random.default_rng(2), np.array(["new", "old", "mid"])
+    first, strength = rng.integers(3, size=900), np.array([0.7, -0.7, 0.0])
+    second = (first + rng.integers(1, 3, size=900)) % 3
+    won = rng.random(900) < 1 / (1 + np.exp(strength[second] - strength[first]))
+    rows = {"prompt": np.arange(900) // 3, "a": names[first], "b": names[second], "who": np.arange(900) % 45}
+    pd.DataFrame(rows | {"better": np.where(won, "left", "right")}).to_csv(tmp_path / "votes.csv")
+    (tmp_path / "votes.yaml").write_text(VOTES, encoding="utf-8")
+    for required, said in (
+        ("new better than old on better", "Met"),
+        ("old better than new on better", "Not met"),
+        ("new equal to old on better within 20%", "Not met"),
+    ):
+        code = main(["gate", str(tmp_path / "votes.yaml"), "--looks", "anytime", "--require", required])
+        out = capsys.readouterr().out
+        assert out.startswith(said)
+        assert "share won minus share lost, for other annotators like these 45; holds at every look, 900 votes" in out
+        assert code == (said != "Met")
 
 
 def year(rng, *, weeks=WEEKS, prompts=8, people=6, share=1.0):

@@ -13,7 +13,11 @@ from judgebook.annotations.periods import in_order, periods, why_unordered
 from judgebook.annotations.population import FIXED
 from judgebook.annotations.scores import sampled
 from judgebook.extras.gate.deciding import Decision, Requirement, Verdict, compared, verdict
-from judgebook.questions.performance.analysis import interval_unit, ranking_unit
+from judgebook.model import comparisons
+from judgebook.model.comparisons import shown
+from judgebook.model.every_look import halves
+from judgebook.questions.performance.analysis import chosen, interval_unit, ranking_unit
+from judgebook.questions.performance.fitted import votes
 from judgebook.statistics.intervals import confidence_sequence
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.schema import Annotations
@@ -26,14 +30,15 @@ def decide_anytime(required: Requirement, evidence: Evidence) -> Decision:
     """As `deciding.decide`, by a confidence sequence over dialogues in the order of their periods.
 
     It is about these annotators: the same few judge at every look, and what they have in common does not average out as
-    dialogues are added.
+    dialogues are added. Votes are about other annotators where the study asks for that, by the model of votes.
     """
     if not required.compares:
         return _open(required, "no interval of it is valid at every look; only two systems can be compared like this")
     required, label, system, other = compared(required, evidence)
     if not label.id:
         return _open(required, "no interval of the overall answer is valid at every look: name a label (`on LABEL`)")
-    if evidence.study.inference.annotators == "sample":
+    others = evidence.study.inference.annotators == "sample"
+    if others and METHODS[label.method].unit != "pair":
         why = (
             "an interval for other annotators is not valid at every look, since the same people judge again: "
             "write `inference: {annotators: fixed}` for one that is about these annotators"
@@ -42,7 +47,10 @@ def decide_anytime(required: Requirement, evidence: Evidence) -> Decision:
     for corpus, group, method in parts(evidence):
         rows = evidence.counted
         rows = rows[(rows["corpus"] == corpus) & (rows["group"] == group) & (rows["method"] == method)]
-        rows = of_two(rows[rows["label"] == label.id], system, other) if method == label.method else rows.iloc[:0]
+        rows = rows[rows["label"] == label.id]
+        if others and method == label.method and len(rows):
+            return _by_model(required, label, (system, other), rows, evidence)
+        rows = of_two(rows, system, other) if method == label.method else rows.iloc[:0]
         if rows.empty:
             continue
         paired = METHODS[method].unit == "pair"
@@ -59,6 +67,27 @@ def decide_anytime(required: Requirement, evidence: Evidence) -> Decision:
 
 def _open(required: Requirement, why: str) -> Decision:
     return Decision(required, Verdict.OPEN, why=why)
+
+
+def _by_model(
+    required: Requirement, label: Label, pair: tuple[str, str], rows: Annotations, evidence: Evidence
+) -> Decision:
+    """By all votes on the label, also those on other systems, and for other annotators (`model.every_look`)."""
+    rows = chosen(rows, evidence.study.unranked_systems, [label])
+    if sampled(rows):
+        return _open(required, "votes were drawn with unequal probability, which no interval of them allows for")
+    if not {*pair} <= {*rows["system"], *rows["system_b"]}:
+        return _open(required, "the two systems were not compared on this label")
+    people = evidence.population(*rows[["corpus", "group"]].iloc[0])
+    fit = comparisons.fit(votes(rows, people=people.others))
+    one, other = map(fit.systems.index, pair)
+    levels = fit.levels
+    at = int(np.flatnonzero((levels.pairs[0] == min(one, other)) & (levels.pairs[1] == max(one, other)))[0])
+    gap, half = levels.estimates[one] - levels.estimates[other], halves(levels, evidence.confidence, 1)[at]
+    ends = label.direction * shown(fit, np.array([gap, gap - half, gap + half]))
+    low, high = float(ends[1:].min()), float(ends[1:].max())
+    unit = "share won minus share lost"
+    return Decision(required, verdict(required, low, high), float(ends[0]), low, high, people, unit=unit, n_votes=fit.n)
 
 
 def of_two(rows: Annotations, system: str, other: str) -> Annotations:

@@ -63,6 +63,6 @@ def sentence(decision: Decision) -> str:
     if shown and not isnan(decision.low):
         shown += f" [{number(decision.low)}, {number(decision.high)}]"
     facts: dict[str, Any] = {"people": decision.people, "why": decision.why, "value": shown}
-    facts |= {"n_differences": decision.n_differences, "unit": decision.unit}
+    facts |= {"n_differences": decision.n_differences, "n_votes": decision.n_votes, "unit": decision.unit}
     said = _PHRASES.say("decision", required=decision.required.text, verdict=int(decision.verdict), **facts)
     return escape.unmarked(said)

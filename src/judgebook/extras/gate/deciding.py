@@ -98,8 +98,8 @@ class Verdict(IntEnum):
 class Decision:
     """estimate, low, high : in units of the label, positive where the required system is better; NaN where there is
     none. people : whom the interval is about; None where it is not said. why : why nothing can be told. n_differences :
-    how many differences an interval that holds at every look is made of; 0 for one for a single look. unit : of several
-    labels together, in words."""
+    how many differences an interval that holds at every look is made of; 0 for one for a single look; n_votes : how
+    many votes, of one from their model. unit : where it is not that of the label, in words."""
 
     required: Requirement
     verdict: Verdict
@@ -110,6 +110,7 @@ class Decision:
     why: str = ""
     n_differences: int = 0
     unit: str = ""
+    n_votes: int = 0
 
 
 def decide(required: Requirement, evidence: Evidence) -> Decision:

@@ -1,7 +1,8 @@
 """What decides votes on pairs? The results of notebook 19.
 
 Each part of the question has a module that makes its rows, and a view of its own: `adjusted` the boards at equal
-covariates, `voter_results` who voted and what would change the first place.
+covariates, `voter_results` who voted and what would change the first place, `next_votes` who may be the best and what to
+compare next.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 import numpy as np
 
 from judgebook.annotations import population
-from judgebook.questions.comparisons import adjusted, voter_results
+from judgebook.questions.comparisons import adjusted, next_votes, voter_results
 from judgebook.questions.comparisons.adjusted import Measured
 from judgebook.questions.performance.analysis import chosen
 from judgebook.study.labels import Label
@@ -41,5 +42,5 @@ def analyse(
     return collect(
         adjusted.boards(judged, of, people, confidence=confidence),
         voter_results.rows(judged),
-        # rows of further modules: kinds of prompts, next votes
+        next_votes.rows(judged, people, confidence=confidence),
     )

@@ -23,7 +23,7 @@ from judgebook.questions.performance.arrangement import part_names
 from judgebook.study.results import ResultRows, Results, where
 
 _PHRASES = Phrases(__package__)
-_BOARD = ["corpus", "group", "method", "label"]
+BOARD = ["corpus", "group", "method", "label"]
 #: panels beside each other, letters of a system's name, inches of a row and around the rows
 _ACROSS, _NAME, _ROW, _AROUND = 3, 40, 0.165, 1.0
 
@@ -43,9 +43,9 @@ def facts(results: Results, names: DisplayNames) -> dict[str, Any]:
     reasons = effects[effects["estimate"].isna()].drop_duplicates(["covariate", "note"])
     told = [{"name": r["covariate"], "why": r["note"]} for r in reasons.to_dict("records")]
     boards = []
-    for (key, rows), who in zip(moved.groupby(_BOARD, sort=False), boards_of(moved, names), strict=True):
+    for (key, rows), who in zip(moved.groupby(BOARD, sort=False), who_votes(moved, names), strict=True):
         sure = rows[surely(rows)]
-        at = where(places, **dict(zip(_BOARD, key, strict=True))).set_index("system")
+        at = where(places, **dict(zip(BOARD, key, strict=True))).set_index("system")
         before, after = (at.loc[at["board"] == b, "estimate"].idxmin() for b in (COLLECTED, EQUAL))
         one: dict[str, Any] = {"who": who, "n": len(rows), "moved": len(sure), "turned": before != after}
         one |= {"before": names.name("system", before), "after": names.name("system", after)}
@@ -58,9 +58,9 @@ def facts(results: Results, names: DisplayNames) -> dict[str, Any]:
     return {"boards": boards, "covariates": list(dict.fromkeys(known["covariate"])), "reasons": told}
 
 
-def boards_of(rows: ResultRows, names: DisplayNames) -> list[str]:
+def who_votes(rows: ResultRows, names: DisplayNames) -> list[str]:
     """What distinguishes each board, in order: the label, corpus and group, whichever differ; '' of a single one."""
-    first = rows.drop_duplicates(_BOARD)
+    first = rows.drop_duplicates(BOARD)
     labels = [
         names.distinct_label(label, method) for label, method in zip(first["label"], first["method"], strict=True)
     ]
@@ -81,15 +81,13 @@ def effects(results: Results, names: DisplayNames, ratios: tuple[str, ...] = ())
     if wins.empty:
         return
     who = dict(
-        zip(
-            wins.drop_duplicates(_BOARD)[_BOARD].itertuples(index=False, name=None), boards_of(wins, names), strict=True
-        )
+        zip(wins.drop_duplicates(BOARD)[BOARD].itertuples(index=False, name=None), who_votes(wins, names), strict=True)
     )
     every = [
         {
             "name": name,
             "ratio": name in ratios,
-            "of": [{"who": who[tuple(row[c] for c in _BOARD)], "wins": row} for row in rows.to_dict("records")],
+            "of": [{"who": who[tuple(row[c] for c in BOARD)], "wins": row} for row in rows.to_dict("records")],
             "ends": [100 * rows["estimate"].min(), 100 * rows["estimate"].max()],
             "clear": int((rows["p_adjusted"] < 1 - names.confidence).sum()),
         }
@@ -102,7 +100,7 @@ def effects(results: Results, names: DisplayNames, ratios: tuple[str, ...] = ())
 
 def _wins(results: Results) -> ResultRows:
     """`covariate_wins`, with the adjusted p-values of effects."""
-    keys = [*_BOARD, "covariate"]
+    keys = [*BOARD, "covariate"]
     of_effects = results["covariate_effect"].set_index(keys)["p_adjusted"]
     return results["covariate_wins"].drop(columns="p_adjusted").join(of_effects, on=keys)
 
@@ -174,10 +172,10 @@ def moved(results: Results, names: DisplayNames) -> Iterator[Plot]:
     rows = results["places_moved"]
     if rows.empty:
         return
-    at = results["board_place"].pivot_table(index=[*_BOARD, "system"], columns="board", values="estimate")
-    rows = rows.join(at, on=[*_BOARD, "system"]).assign(sure=surely(rows))
+    at = results["board_place"].pivot_table(index=[*BOARD, "system"], columns="board", values="estimate")
+    rows = rows.join(at, on=[*BOARD, "system"]).assign(sure=surely(rows))
     for i, (_, part) in enumerate(rows.groupby(["method", "label"], sort=False)):
-        boards = [b for b, key in zip(told["boards"], rows.groupby(_BOARD, sort=False).groups, strict=True)
+        boards = [b for b, key in zip(told["boards"], rows.groupby(BOARD, sort=False).groups, strict=True)
                   if key[2:] == (part["method"].iloc[0], part["label"].iloc[0])]  # fmt: skip
         if i and not any(board["moved"] for board in boards):
             continue  # that nothing moves is shown once
@@ -261,7 +259,7 @@ def boards(results: Results, names: DisplayNames) -> Iterator[Table]:
     places = results["board_place"]
     if places.empty:
         return
-    keys = [*_BOARD, "system"]
+    keys = [*BOARD, "system"]
     both = {b: places[places["board"] == b].set_index(keys) for b in (COLLECTED, EQUAL)}
     moves = {s: results[s].set_index(keys) for s in ("places_moved", "strength_moved")}
     strength = where(results["board_strength"], board=EQUAL).set_index(keys)

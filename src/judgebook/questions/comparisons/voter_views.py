@@ -22,7 +22,7 @@ _PHRASES = Phrases(__package__)
 def voters(results: Results, names: DisplayNames) -> Iterator[Prose | Table]:
     """Who is doubtful, in words and by name, and the board without them."""
     shares, boards = results["votes_doubtful"], []
-    for row, name in zip(shares.to_dict("records"), boards_of(shares, names), strict=True):
+    for row, name in zip(shares.to_dict("records"), who_votes(shares, names), strict=True):
         kinds = _of(results["voters_doubtful"], row)
         of = [{"kind": k, "n": int(n)} for k, n in zip(kinds["kind"], kinds["estimate"], strict=True)]
         one = {"who": name, "share": row["estimate"], "n": int(row["n_annotators"]), "kinds": of}
@@ -53,7 +53,7 @@ def needed(results: Results, names: DisplayNames) -> Iterator[Prose]:
     """What would change the first place."""
     rows, boards = results["votes_needed"], []
     first = rows[rows["what"] == ADDED]
-    for row, name in zip(first.to_dict("records"), boards_of(first, names), strict=True):
+    for row, name in zip(first.to_dict("records"), who_votes(first, names), strict=True):
         of = _of(rows, row).set_index("what")
         one: dict[str, Any] = {"who": name, "first": names.name("system", row["system"]), "n": int(row["n"])}
         for key, what in (("added", ADDED), ("turned", TURNED), ("left_out", LEFT_OUT)):
