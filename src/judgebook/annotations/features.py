@@ -245,6 +245,13 @@ def _periods(frames: Frames, study: Study) -> str | None:
     return why_unordered(names) or _reason(len(_scored(people, study)), NO_MEANS)
 
 
+def _votes(frames: Frames, study: Study) -> str | None:
+    """For notebook 19: comparisons of two systems."""
+    marks = frames["annotations"]
+    between = marks["system_b"].notna() & (marks["system_b"].astype(object) != marks["system"].astype(object))
+    return _reason(between.any(), "No judgement compares two systems.")
+
+
 def _moderation(frames: Frames, study: Study) -> str | None:
     """Judged with the method of that name, or by the label that the YAML names."""
     judged, section = frames["annotations"][["method", "label"]], study.moderation
@@ -279,6 +286,7 @@ FEATURES: dict[str, Callable[[Frames, Study], str | None]] = {
     "known_annotators": _known_annotators,
     "periods": _periods,
     "moderation": _moderation,
+    "votes": _votes,
     "equal_weights": _equal_weights,
     "embedded": _embedded,
 }

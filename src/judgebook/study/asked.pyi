@@ -3,6 +3,7 @@
 from judgebook.questions.agreement.question import Iaa
 from judgebook.questions.annotators.question import Annotators
 from judgebook.questions.collection.question import Costs, Pilot
+from judgebook.questions.comparisons.question import Comparisons
 from judgebook.questions.fragility.question import Fragility
 from judgebook.questions.groups.question import GroupEffects
 from judgebook.questions.judges.question import Judges
@@ -37,4 +38,5 @@ class Study(AnyStudy):
     annotators: Annotators
     fragility: Fragility
     over_time: OverTime
+    comparisons: Comparisons
     operating: Operating

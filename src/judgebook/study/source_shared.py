@@ -34,6 +34,7 @@ Ours = Literal[
     "order_shown",
     "user_text",
     "system_text",
+    "system_text_b",
     "reference",
     "interactor",
 ]
@@ -233,6 +234,12 @@ class JudgementOptions(SourceModel):
     metrics: dict[Name, Name] = Field(
         {}, description="automatic metric -> the file's column with its scores", examples=[{"bleu": "BLEU-4"}]
     )
+    metrics_b: dict[Name, Name] = Field(
+        {},
+        description="of comparisons, metric -> the column with the scores of the second side, `metrics` naming that of "
+        "the first",
+        examples=[{"tokens": "tokens_b"}],
+    )
     derived_metrics: dict[Name, str] = Field(
         {}, description="further metric -> formula of those in `metrics`, e.g. n_words / n_utterances"
     )
@@ -276,6 +283,8 @@ class JudgementOptions(SourceModel):
         for column, text in self.patterns.items():
             if not pattern_names(text):
                 raise ValueError(f"patterns: {column}: expected a text with {{names}}, found {text!r}")
+        if odd := sorted(set(self.metrics_b) - set(self.metrics)):
+            raise ValueError(f"metrics_b: expected names of `metrics`, which has no {odd[0]}")
         for metric, formula in self.derived_metrics.items():
             used = formulas.names(formula)
             if not used or used - set(self.metrics) or metric in self.metrics:

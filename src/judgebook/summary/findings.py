@@ -171,7 +171,8 @@ def _declared(evidence: Evidence, names: DisplayNames) -> Iterator[PageAnswer]:
     for notebook, module in questions.on_first_page().items():
         if stored := evidence.results.get(notebook):
             text, plot = importlib.import_module(module).answer(evidence.study, stored, names)
-            yield PageAnswer(notebook, verdicts.Other.STATED, text, notebook=notebook, plot=plot)
+            if text:  # a question that has nothing to say is not asked
+                yield PageAnswer(notebook, verdicts.Other.STATED, text, notebook=notebook, plot=plot)
 
 
 def _answer(evidence: Evidence, key: str, verdict: Verdict, text: str, notebook: str, **more: Any) -> PageAnswer:

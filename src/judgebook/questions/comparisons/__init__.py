@@ -1,0 +1,1 @@
+"""What decides votes on pairs besides the systems."""

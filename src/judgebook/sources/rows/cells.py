@@ -21,7 +21,7 @@ from judgebook.study.paths import Matcher
 from judgebook.study.schema import KINDS, Problem, several
 from judgebook.study.source_shared import OURS, JudgementOptions
 
-TEXTS = ("user_text", "system_text", "reference")
+TEXTS = ("user_text", "system_text", "system_text_b", "reference")
 #: columns of which most texts differ
 _AS_READ = (*TEXTS, "completed_at")
 #: column of `cells` that says where a row is from: no column of a file and no name of a pattern is called so

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,7 @@ def finish(
     state.count(items[unknown], "dropped", "no dialogue id or no system", what="dialogues")
     if "order_shown" in items:
         items = items.assign(order_shown=_numbers(items, items["order_shown"], "order_shown", DIALOGUES, state))
-    dialogues, differing = _dialogues(codes.rows(items, ~unknown))
+    dialogues, differing = _dialogues(_both_sides(codes.rows(items, ~unknown)))
     return Reading(
         annotations[[c for c in annotations if c not in _ONLY_DIALOGUES and c[0] != "_"]],
         dialogues,
@@ -225,6 +226,15 @@ def _filtered(source: JudgementOptions, name: str, marks: pd.DataFrame, state: S
     return left, pd.Index(sorted(set(marks["_item"]) - set(left["_item"])))
 
 
+def _both_sides(items: pd.DataFrame) -> pd.DataFrame:
+    """`items` with the second sides of comparisons below the first ones, where the file has their texts."""
+    if "system_text_b" not in items:
+        return items
+    sides = {"dialogue_b": "dialogue", "system_b": "system", "system_text_b": "system_text"}
+    other = items.drop(columns=[c for c in sides.values() if c in items]).rename(columns=sides)
+    return pd.concat([items.drop(columns="system_text_b"), other.dropna(subset="dialogue")], ignore_index=True)
+
+
 def _dialogues(items: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:
     """Each dialogue (or turn) once; a problem where two rows of one differ in a text."""
     columns = [c for c in DIALOGUES if c in items]
@@ -266,15 +276,28 @@ def _numbers(
 def _metrics(source: JudgementOptions, cells: pd.DataFrame, base: pd.DataFrame, state: State) -> pd.DataFrame | None:
     """Scores of automatic metrics; a value repeated in the rows of one item counts once."""
     key = [c for c in ("corpus", "dialogue", "turn") if c in base]
+    first = _scores_of(source, source.metrics, cells, base, state)
+    parts = [base[key].assign(metric=metric, score=score) for metric, score in first.items()]
+    if source.metrics_b and "dialogue_b" in base:
+        other = base.assign(dialogue=base["dialogue_b"])[key]
+        second = _scores_of(source, source.metrics_b, cells, base, state)
+        parts += [other.assign(metric=metric, score=score) for metric, score in second.items()]
+    return codes.plain(pd.concat(parts).dropna(subset="dialogue").drop_duplicates()) if parts else None
+
+
+def _scores_of(
+    source: JudgementOptions, columns: Mapping[str, str], cells: pd.DataFrame, base: pd.DataFrame, state: State
+) -> dict[str, pd.Series]:
+    """Metric -> its scores in these columns, and of the formulas that these suffice for."""
     scores, missing = {}, set(source.na_values)
-    for metric, column in source.metrics.items():
+    for metric, column in columns.items():
         score = codes.mapped(
             cells[column], lambda cell: None if (text := cell.strip()) in missing else number_texts.plain(text)
         )
         scores[metric] = _numbers(base, score, "score", METRIC_SCORES, state, column)
     numbers = dict(scores)
     for metric, formula in source.derived_metrics.items():
-        value = arithmetic.evaluate(formula, numbers)
-        scores[metric] = value.where(np.isfinite(value)).astype(object)  # nothing comes of dividing by 0
-    parts = [base[key].assign(metric=metric, score=score) for metric, score in scores.items()]
-    return codes.plain(pd.concat(parts).drop_duplicates()) if parts else None
+        if arithmetic.names(formula) <= set(numbers):
+            value = arithmetic.evaluate(formula, numbers)
+            scores[metric] = value.where(np.isfinite(value)).astype(object)  # nothing comes of dividing by 0
+    return scores

@@ -77,7 +77,8 @@ def named_columns(source: Table) -> dict[str, str]:
     named |= {c: f"{'keep' if c in source.keep else 'drop'}.{c}" for c in source.ruled if c not in {*OURS, *named}}
     named |= {source.sampling[1]: source.sampling[0]} if source.sampling else {}
     named |= {column: "skip_columns" for column in source.skip_columns if column not in named}
-    return named | {column: f"metrics.{metric}" for metric, column in source.metrics.items()}
+    named |= {column: f"metrics.{metric}" for metric, column in source.metrics.items()}
+    return named | {column: f"metrics_b.{metric}" for metric, column in source.metrics_b.items()}
 
 
 def numbered(source: Table, name: str) -> list[str]:

@@ -156,6 +156,7 @@ class Records(FileOptions, JudgementOptions):
         named |= {path: f"either.{ours}" for ours, many in self.either.items() for path in many}
         named |= {path: f"identify.{ours}" for ours, many in self.identify.items() for path in many}
         named |= {path: f"metrics.{metric}" for metric, path in self.metrics.items()}
+        named |= {path: f"metrics_b.{metric}" for metric, path in self.metrics_b.items()}
         named |= {path: "patterns" for path in self.patterns}
         named |= {path: "keep and drop" for path in self.ruled if path not in OURS or path in self.columns.values()}
         named |= {join.by: f"join.{i}.by" for i, join in enumerate(self.join)}
