@@ -14,23 +14,37 @@ Bayesian Analysis 1, 515-533 (all SDs as likely beforehand). Henderson 1975, Bio
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import nan
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import brentq
-from scipy.special import fdtrc
+from scipy.special import expit, fdtrc, ndtri
 
+from judgebook.annotations.cells import in_turn
+from judgebook.annotations.population import Population
 from judgebook.model import comparisons
 from judgebook.model.comparisons import Comparisons, outcomes
 from judgebook.model.contrasts import Levels
-from judgebook.model.fit import crossed
-from judgebook.statistics.multiplicity import adjust_p_values
+from judgebook.model.fit import coded, crossed
+from judgebook.questions.comparisons.adjusted import ends_of
+from judgebook.questions.performance.fitted import CELL, votes
+from judgebook.statistics.multiplicity import adjust_p_values, simultaneous_ranks
+from judgebook.study.labels import METHODS
+from judgebook.study.results import Results, collect
+from judgebook.study.schema import Annotations, Dialogues
 
 #: degrees of freedom that stand for a known variance
 _LARGE = 1e9
 #: SDs that are tried, up to this many times the spread that is seen; chances below are nothing
 _SDS, _WIDEST, _RARE = 40, 3.0, 1e-4
+
+
+#: kinds with fewer prompts say little of other prompts of the kind
+FEW_PROMPTS = 3
 
 
 @dataclass(frozen=True)
@@ -200,3 +214,79 @@ def _ties(c: Comparisons, of: np.ndarray, strengths: np.ndarray) -> tuple[float,
     prompts = np.bincount(np.unique(c.context[of], return_inverse=True)[1], excess(log_nu))
     small = len(prompts) / (len(prompts) - 1) if len(prompts) > 1 else nan
     return log_nu, float(np.sqrt(small * (prompts**2).sum()) / (chance * (1 - chance)).sum())
+
+
+def kinds_of(judged: Annotations, dialogues: Dialogues) -> pd.Series:
+    """(votes,) the kind of prompt, by either answer; missing where the data do not say."""
+    known = dialogues.dropna(subset="kind").drop_duplicates(["corpus", "dialogue"]).set_index(["corpus", "dialogue"])
+    keys = (pd.MultiIndex.from_arrays([judged["corpus"], judged[side]]) for side in ("dialogue", "dialogue_b"))
+    first, second = (known["kind"].reindex(key).set_axis(judged.index) for key in keys)
+    return first.fillna(second)
+
+
+def boards(
+    judged: Annotations,
+    kind: pd.Series,
+    people: Mapping[tuple[str, str], Population],
+    mix: Mapping[str, float],
+    *,
+    confidence: float = 0.95,
+) -> Results:
+    """Rows of every label: how much kinds of prompts differ, and the board of each kind, as collected.
+
+    judged : of `analysis.votes`. kind : of `kinds_of`. mix : kind -> share of it among the prompts that a board is
+    wanted for; none: no such board.
+    """
+    rows: list[dict[str, Any]] = []
+    for key, part in in_turn(judged.assign(kind=kind), CELL):
+        head = dict(zip(CELL, key, strict=True)) | {"level": METHODS[key[1]].unit}
+        known = part[part["kind"].notna()]
+        if known["kind"].nunique() < 2:
+            continue
+        whole = votes(known, people=people[head["corpus"], head["group"]].others)
+        code, names = coded(known["kind"])
+        try:
+            found = by_kind(whole, code, tuple(map(str, names)))
+        except ValueError as reason:
+            rows.append(head | {"statistic": "kinds_differ", "note": str(reason)})
+            continue
+        rows += _rows(found, head | {"n": len(known)}, mix, confidence)
+    return collect(rows)
+
+
+def _rows(found: Kinds, head: dict[str, Any], mix: Mapping[str, float], confidence: float) -> Iterator[dict[str, Any]]:
+    z = float(ndtri((1 + confidence) / 2))
+    single = "" if found.prompts.max() > 1 else "each kind has a single prompt: what differs may be the prompts"
+    few = f"some kinds have fewer than {FEW_PROMPTS} prompts" if found.prompts.min() < FEW_PROMPTS else ""
+    note = single or few or None
+    yield head | {"statistic": "kinds_differ", "estimate": found.sd, "p_value": found.p_value, "note": note}
+    for i, system in enumerate(found.systems):
+        yield head | {"statistic": "kinds_differ_for", "system": system, "p_value": found.p_systems[i]}
+    for k, kind in enumerate(found.kinds):
+        own = head | {"kind": kind}
+        yield own | {"statistic": "kind_share", "estimate": found.share[k], "n_clusters": int(found.prompts[k])}
+        x, half = found.ties[k], z * found.ties_errors[k]
+        if np.isfinite(x):
+            # e^x / (e^x + 2)
+            chance = expit(np.array([x, x - half, x + half]) - np.log(2))
+            yield own | {"statistic": "kind_ties", "estimate": chance[0], **ends_of(*chance[1:], "normal")}
+        yield from _board(found.boards[k], found.systems, "kind", own, confidence)
+        for i, system in enumerate(found.systems):
+            x, half = found.special[k, i], z * found.special_errors[k, i]
+            yield own | {"statistic": "kind_special", "system": system, "estimate": x} | ends_of(x - half, x + half, "normal")
+    if mix and set(mix) <= set(found.kinds):
+        wanted = found.mixed(np.array([mix.get(kind, 0.0) for kind in found.kinds]))
+        yield from _board(wanted, found.systems, "target_mix", head, confidence)
+
+
+def _board(
+    levels: Levels, systems: tuple[str, ...], which: str, head: dict[str, Any], confidence: float
+) -> Iterator[dict[str, Any]]:
+    """`..._strength` and `..._place` of each system."""
+    places, least, most = simultaneous_ranks(levels.estimates, levels.differences(confidence).decided)
+    half = float(ndtri((1 + confidence) / 2)) * np.sqrt(np.diag(levels.covariance))
+    for i, system in enumerate(systems):
+        row, x = {**head, "system": system}, levels.estimates[i]
+        yield row | {"statistic": f"{which}_strength", "estimate": x} | ends_of(x - half[i], x + half[i], "normal")
+        ends = ends_of(least[i], most[i], "simultaneous")
+        yield row | {"statistic": f"{which}_place", "estimate": places[i]} | ends
