@@ -24,7 +24,6 @@ class Page(NotebookPage):
         self.results = self.analysed(
             analysis.analyse,
             self.judged,
-            self.labels,
             self.measured,
             inference=self.study.inference.annotators,
             confidence=self.study.bootstrap.confidence,
@@ -37,7 +36,7 @@ class Page(NotebookPage):
         wins), context, annotator, and each covariate, of the first answer less the second."""
         one = self.judged[self.judged["group"] == (group or self.judged["group"].iloc[0])]
         rows, found, _ = adjusted.covariates(one, self.measured)
-        columns = ["label", "system", "system_b", "score", "context", "annotator"]
+        columns = ["group", "label", "system", "system_b", "score", "context", "annotator"]
         return rows[columns].assign(**{name: np.asarray(x) for name, x in found.items()})
 
     def findings(self) -> Section:

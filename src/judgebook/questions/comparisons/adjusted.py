@@ -8,7 +8,7 @@ are those of all moves at once that slopes within their joint confidence region 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan
 from typing import Any
@@ -25,7 +25,7 @@ from judgebook.model.fit import SIDE, Fit
 from judgebook.questions.comparisons.measures import DIFFERENCES, OF_TEXTS, given, of_texts, ratio, sides
 from judgebook.questions.performance.fitted import CELL, LARGE, votes
 from judgebook.statistics.multiplicity import simultaneous_ranks
-from judgebook.study.labels import METHODS, Label
+from judgebook.study.labels import METHODS
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import Annotations, Dialogues
 
@@ -95,34 +95,31 @@ def covariates(rows: Annotations, of: Measured) -> tuple[Annotations, dict[str, 
 
 def boards(
     judged: Annotations,
-    labels: Iterable[Label],
     of: Measured,
     people: Mapping[tuple[str, str], Population],
     *,
     confidence: float = 0.95,
 ) -> Results:
-    """Rows of both boards, of what moved and of the effect of each covariate, for every label with a direction.
+    """Rows of both boards, of what moved and of the effect of each covariate, for every label.
 
-    judged : votes on ranked systems (`performance.analysis.chosen`). people : by corpus and group, whether annotators
+    judged : of `analysis.votes`. people : by corpus and group, whether annotators
     are a sample of others.
     """
-    direction = {(x.method, x.id): x.direction for x in labels}
     rows: list[dict[str, Any]] = []
     effects = dict[tuple[str, ...], list[tuple[str, dict[str, tuple[float, float]]]]]()
     for key, part in in_turn(judged, CELL):
-        head, sign = dict(zip(CELL, key, strict=True)), direction.get((key[1], key[2]), 0)
-        if not sign or len(distinct(part["system"], part["system_b"])) < 2:
-            continue
-        head |= {"level": METHODS[head["method"]].unit}
-        kept, found, left_out = covariates(part.assign(score=sign * part["score"]), of)
+        head = dict(zip(CELL, key, strict=True)) | {"level": METHODS[key[1]].unit}
+        kept, found, left_out = covariates(part, of)
         rows += [head | {"statistic": "covariate_effect", "covariate": c, "note": why} for c, why in left_out.items()]
-        if not found or not len(kept):
+        if len(kept) < len(part):
+            rows.append(head | {"statistic": "votes_left_out", "estimate": len(part) - len(kept)})
+        if not found or len(distinct(kept["system"], kept["system_b"])) < 2:
             continue
         plain = votes(kept, people=people[head["corpus"], head["group"]].others)
         both = comparisons.fit(plain), comparisons.fit(replace(plain, covariates=found))
         head |= {"n": len(kept), "n_annotators": both[1].n_annotators or None, "resample_unit": both[1].over}
         rows += of_boards(*both, head, confidence)
-        rows += of_effects(both[1], head, list(found), len(part) - len(kept), confidence)
+        rows += of_effects(both[1], head, list(found), confidence)
         slopes = both[1].slopes
         if slopes is not None:
             known = dict(zip(slopes.names, zip(slopes.estimates, slopes.errors, strict=True), strict=True))
@@ -188,23 +185,17 @@ def _places(strengths: np.ndarray) -> np.ndarray:
     return np.argsort(order, axis=-1, kind="stable") + 1
 
 
-def of_effects(
-    fit: Fit, head: Mapping[str, Any], asked: Sequence[str], without: int, confidence: float
-) -> Iterator[dict[str, Any]]:
-    """`covariate_effect` and `covariate_wins` of each covariate; a note where it is left out of the model.
-
-    without : votes that are left out since a covariate is not known.
-    """
+def of_effects(fit: Fit, head: Mapping[str, Any], asked: Sequence[str], confidence: float) -> Iterator[dict[str, Any]]:
+    """`covariate_effect` and `covariate_wins` of each covariate; a note where it is left out of the model."""
     slopes, half = fit.slopes, float(ndtri((1 + confidence) / 2))
-    row = {**head, "note": f"{without:,} votes without all covariates are left out" if without else None}
     names = () if slopes is None else slopes.names
     for c in (c for c in asked if c not in names):
         yield {**head, "statistic": "covariate_effect", "covariate": c, "note": fit.left_out.get(c, "not in the model")}
     for c, x, se in () if slopes is None else zip(names, slopes.estimates, slopes.errors, strict=True):
         ends = np.array([x, x - half * se, x + half * se])
         p = 2 * float(ndtr(-abs(x) / se))
-        yield row | {"statistic": "covariate_effect", "covariate": c, "p_value": p, **_estimate(ends)}
-        yield row | {"statistic": "covariate_wins", "covariate": c, **_estimate(expit(ends))}
+        yield {**head, "statistic": "covariate_effect", "covariate": c, "p_value": p, **_estimate(ends)}
+        yield {**head, "statistic": "covariate_wins", "covariate": c, **_estimate(expit(ends))}
 
 
 def between_groups(

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
+import numpy as np
+
 from judgebook.annotations import population
 from judgebook.questions.comparisons import adjusted
 from judgebook.questions.comparisons.adjusted import Measured
@@ -18,23 +20,25 @@ from judgebook.study.schema import Annotations
 
 
 def votes(annotations: Annotations, labels: Iterable[Label], unranked: Collection[str] = ()) -> Annotations:
-    """The comparisons of two ranked systems; of groups with people theirs alone. unranked : systems that are not."""
+    """Votes on two ranked systems on labels with a direction, of groups with people theirs alone; the score is 1 where
+    the first is better, whichever way the label counts. unranked : systems that are not ranked."""
+    labels = list(labels)
     rows = chosen(annotations, unranked, labels)
-    return rows[rows["dialogue_b"].notna()]
+    direction = {(x.method, x.id): x.direction for x in labels}
+    sign = np.array([direction.get(key, 0) for key in zip(rows["method"], rows["label"], strict=True)])
+    return rows.assign(score=sign * rows["score"])[rows["dialogue_b"].notna() & (sign != 0)]
 
 
 def analyse(
     judged: Annotations,
-    labels: Iterable[Label],
     of: Measured,
     *,
     inference: str = "auto",
     confidence: float = 0.95,
 ) -> Results:
     """All results of notebook 19. judged : of `votes`. of : covariates. inference : of `population.modelled`."""
-    labels = list(labels)
     people: Mapping[tuple[str, str], population.Population] = population.modelled(judged, inference)
     return collect(
-        adjusted.boards(judged, labels, of, people, confidence=confidence),
+        adjusted.boards(judged, of, people, confidence=confidence),
         # rows of further modules: voters, kinds of prompts, next votes
     )

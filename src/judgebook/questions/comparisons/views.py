@@ -25,7 +25,7 @@ from judgebook.study.results import ResultRows, Results, where
 _PHRASES = Phrases(__package__)
 _BOARD = ["corpus", "group", "method", "label"]
 #: panels beside each other, letters of a system's name, inches of a row and around the rows
-_ACROSS, _NAME, _ROW, _AROUND = 3, 30, 0.165, 1.0
+_ACROSS, _NAME, _ROW, _AROUND = 3, 40, 0.165, 1.0
 
 
 def surely(rows: ResultRows) -> pd.Series:
@@ -77,6 +77,7 @@ def findings(results: Results, names: DisplayNames) -> Iterator[Prose]:
 def effects(results: Results, names: DisplayNames, ratios: tuple[str, ...] = ()) -> Iterator[Prose | Plot]:
     """What each covariate does to votes, in words and as a figure; where groups differ."""
     wins, reasons = results["covariate_wins"], facts(results, names)["reasons"]
+    left_out = int(results["votes_left_out"]["estimate"].sum())
     if wins.empty:
         return
     who = dict(
@@ -90,7 +91,7 @@ def effects(results: Results, names: DisplayNames, ratios: tuple[str, ...] = ())
         }
         for name, rows in wins.groupby("covariate", sort=False)
     ]
-    yield Prose(_PHRASES.say("effects", by_covariate=every, reasons=reasons, without=0))
+    yield Prose(_PHRASES.say("effects", by_covariate=every, reasons=reasons, left_out=left_out))
     yield Prose(_PHRASES.say("same", differences=_differences(results, names)))
     yield _forest(wins, names, who)
 
@@ -199,9 +200,12 @@ def _dumbbells(rows: pd.DataFrame, names: DisplayNames, name: str, title: str) -
     axes[0, 0].set_ylim(len(titles) - 0.4, -0.6)
     fig.supxlabel("Place (1 is the first)", fontsize=8)
     legend_of(fig, _keys())
-    caption = f"Band: places to which effects of covariates within their joint {names.ci} lead. A move is surely one"
-    caption += " where the band lies on one side of the place as collected."
-    caption = captions.joined(caption, captions.chosen(len(shown), every, "systems that surely moved most"))
+    caption = f"Band: places to which effects of covariates within their joint {names.ci} lead. A move is beyond"
+    caption += (
+        " chance where the band lies on one side of the place as collected, which is taken as it is here: the table has"
+    )
+    caption += " how uncertain places are."
+    caption = captions.joined(caption, captions.chosen(len(shown), every, "systems that moved most beyond chance"))
     listed = [
         f"{t.replace(chr(10), ' ')} {r[COLLECTED]:g} to {r[EQUAL]:g}"
         for t, r in zip(titles, main.set_index("system").reindex(shown).to_dict("records"), strict=True)
@@ -213,8 +217,8 @@ def _dumbbells(rows: pd.DataFrame, names: DisplayNames, name: str, title: str) -
 def _keys() -> list[Any]:
     return [
         handle("as collected", INK, "o", 0, markerfacecolor="white"),
-        handle("at equal covariates: surely higher", GOOD, "D", 0),
-        handle("surely lower", BAD, "v", 0),
+        handle("at equal covariates: higher, beyond chance", GOOD, "D", 0),
+        handle("lower, beyond chance", BAD, "v", 0),
         handle("within chance", OPEN, "s", 0),
     ]
 
@@ -228,7 +232,7 @@ def _dumbbell(ax: Axes, rows: pd.DataFrame, titles: list[str], part: str, last: 
         ax.hlines(y[of], before[of], after[of], color=color, linewidth=1.3)
         ax.plot(after[of], y[of], marker, color=color, markersize=4.2, linestyle="")
     ax.plot(before, y, "o", color=INK, markerfacecolor="white", markersize=4.2, linestyle="")
-    ax.set_xlim(last + 0.7, 0.3)
+    ax.set_xlim(last + 0.03 * last + 0.5, 0.5 - 0.03 * last)
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True, steps=[1, 2, 5, 10]))
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
