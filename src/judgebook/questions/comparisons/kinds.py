@@ -2,8 +2,10 @@
 
 One fit of votes has a strength for each system in each kind; the answers' and annotators' variances are common. These
 strengths y are then what all kinds share and what is special to a kind, y = theta + delta + error with delta normal:
-what is special is drawn towards 0 by as much as its error is large against its variance between kinds (partial
-pooling). That variance is not known well where kinds are few: results are means over those that are likely.
+what is special is drawn towards 0, the more so the larger its error is against its variance between kinds (partial
+pooling). That variance is not known well where kinds are few: results are means over those that are likely. With a
+handful of votes on an answer, errors of strengths are too wide rather than too narrow, and differences between kinds
+are found too seldom.
 
 References
 ----------
@@ -36,6 +38,7 @@ from judgebook.statistics.multiplicity import adjust_p_values, simultaneous_rank
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import Annotations, Dialogues
+from judgebook.study.yaml_file import ParamsError
 
 #: degrees of freedom that stand for a known variance
 _LARGE = 1e9
@@ -236,7 +239,13 @@ def boards(
 
     judged : of `analysis.votes`. kind : of `kinds_of`. mix : kind -> share of it among the prompts that a board is
     wanted for; none: no such board.
+
+    Raises ParamsError for a kind in the mix that no vote has.
     """
+    there = sorted(map(str, kind.dropna().unique()))
+    if unknown := sorted({*mix} - {*there}):
+        found = f"{unknown[0]!r}; kinds of the data: {', '.join(there) or 'none (`kind` under `columns` of a source)'}"
+        raise ParamsError(f"comparisons.target_mix: expected kinds of prompts that the data have, found {found}")
     rows: list[dict[str, Any]] = []
     for key, part in in_turn(judged.assign(kind=kind), CELL):
         head = dict(zip(CELL, key, strict=True)) | {"level": METHODS[key[1]].unit}
@@ -273,7 +282,11 @@ def _rows(found: Kinds, head: dict[str, Any], mix: Mapping[str, float], confiden
         yield from _board(found.boards[k], found.systems, "kind", own, confidence)
         for i, system in enumerate(found.systems):
             x, half = found.special[k, i], z * found.special_errors[k, i]
-            yield own | {"statistic": "kind_special", "system": system, "estimate": x} | ends_of(x - half, x + half, "normal")
+            yield (
+                own
+                | {"statistic": "kind_special", "system": system, "estimate": x}
+                | ends_of(x - half, x + half, "normal")
+            )
     if mix and set(mix) <= set(found.kinds):
         wanted = found.mixed(np.array([mix.get(kind, 0.0) for kind in found.kinds]))
         yield from _board(wanted, found.systems, "target_mix", head, confidence)

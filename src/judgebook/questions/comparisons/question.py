@@ -27,8 +27,8 @@ class Comparisons(Section):
     )
     target_mix: dict[str, Annotated[float, Field(ge=0)]] = Field(
         {},
-        description="kind of prompt -> its share where systems are to be used: a board for this mix; kinds that are not "
-        "named have none",
+        description="kind of prompt -> its share where systems are to be used: adds a board for this mix; kinds that "
+        "are not named have none",
         examples=[{"code": 0.5, "creativity": 0.5}],
     )
 

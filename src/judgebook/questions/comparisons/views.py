@@ -23,7 +23,7 @@ from judgebook.questions.performance.arrangement import part_names
 from judgebook.study.results import ResultRows, Results, where
 
 _PHRASES = Phrases(__package__)
-_BOARD = ["corpus", "group", "method", "label"]
+BOARD = ["corpus", "group", "method", "label"]
 #: panels beside each other, letters of a system's name, inches of a row and around the rows
 _ACROSS, _NAME, _ROW, _AROUND = 3, 40, 0.165, 1.0
 
@@ -43,9 +43,9 @@ def facts(results: Results, names: DisplayNames) -> dict[str, Any]:
     reasons = effects[effects["estimate"].isna()].drop_duplicates(["covariate", "note"])
     told = [{"name": r["covariate"], "why": r["note"]} for r in reasons.to_dict("records")]
     boards = []
-    for (key, rows), who in zip(moved.groupby(_BOARD, sort=False), _who(moved, names), strict=True):
+    for (key, rows), who in zip(moved.groupby(BOARD, sort=False), who_votes(moved, names), strict=True):
         sure = rows[surely(rows)]
-        at = where(places, **dict(zip(_BOARD, key, strict=True))).set_index("system")
+        at = where(places, **dict(zip(BOARD, key, strict=True))).set_index("system")
         before, after = (at.loc[at["board"] == b, "estimate"].idxmin() for b in (COLLECTED, EQUAL))
         one: dict[str, Any] = {"who": who, "n": len(rows), "moved": len(sure), "turned": before != after}
         one |= {"before": names.name("system", before), "after": names.name("system", after)}
@@ -58,9 +58,9 @@ def facts(results: Results, names: DisplayNames) -> dict[str, Any]:
     return {"boards": boards, "covariates": list(dict.fromkeys(known["covariate"])), "reasons": told}
 
 
-def _who(rows: ResultRows, names: DisplayNames) -> list[str]:
+def who_votes(rows: ResultRows, names: DisplayNames) -> list[str]:
     """What distinguishes each board, in order: the label, corpus and group, whichever differ; '' of a single one."""
-    first = rows.drop_duplicates(_BOARD)
+    first = rows.drop_duplicates(BOARD)
     labels = [
         names.distinct_label(label, method) for label, method in zip(first["label"], first["method"], strict=True)
     ]
@@ -81,13 +81,13 @@ def effects(results: Results, names: DisplayNames, ratios: tuple[str, ...] = ())
     if wins.empty:
         return
     who = dict(
-        zip(wins.drop_duplicates(_BOARD)[_BOARD].itertuples(index=False, name=None), _who(wins, names), strict=True)
+        zip(wins.drop_duplicates(BOARD)[BOARD].itertuples(index=False, name=None), who_votes(wins, names), strict=True)
     )
     every = [
         {
             "name": name,
             "ratio": name in ratios,
-            "of": [{"who": who[tuple(row[c] for c in _BOARD)], "wins": row} for row in rows.to_dict("records")],
+            "of": [{"who": who[tuple(row[c] for c in BOARD)], "wins": row} for row in rows.to_dict("records")],
         }
         for name, rows in wins.groupby("covariate", sort=False)
     ]
@@ -140,7 +140,7 @@ def _forest(wins: ResultRows, names: DisplayNames, who: dict[Any, str]) -> Plot:
     alt = "; ".join(
         f"{called[r['covariate']]}{', ' if w else ''}{w}: {number(r['estimate'], 0)} of 100"
         for r in rows.to_dict("records")
-        if (w := who[tuple(r[c] for c in _BOARD)]) is not None
+        if (w := who[tuple(r[c] for c in BOARD)]) is not None
     )
     return Plot(fig, "effects", f"Votes won: {alt}.", caption, effects_title(wins, names), "Votes won, by covariate")
 
@@ -162,10 +162,10 @@ def moved(results: Results, names: DisplayNames) -> Iterator[Plot]:
     rows = results["places_moved"]
     if rows.empty:
         return
-    at = results["board_place"].pivot_table(index=[*_BOARD, "system"], columns="board", values="estimate")
-    rows = rows.join(at, on=[*_BOARD, "system"]).assign(sure=surely(rows))
+    at = results["board_place"].pivot_table(index=[*BOARD, "system"], columns="board", values="estimate")
+    rows = rows.join(at, on=[*BOARD, "system"]).assign(sure=surely(rows))
     for i, (_, part) in enumerate(rows.groupby(["method", "label"], sort=False)):
-        boards = [b for b, key in zip(told["boards"], rows.groupby(_BOARD, sort=False).groups, strict=True)
+        boards = [b for b, key in zip(told["boards"], rows.groupby(BOARD, sort=False).groups, strict=True)
                   if key[2:] == (part["method"].iloc[0], part["label"].iloc[0])]  # fmt: skip
         title = _PHRASES.say("moved_title", boards=boards, covariates=told["covariates"])
         yield _dumbbells(part, names, f"moved_{i}" if i else "moved", title)
@@ -249,7 +249,7 @@ def boards(results: Results, names: DisplayNames) -> Iterator[Table]:
     places = results["board_place"]
     if places.empty:
         return
-    keys = [*_BOARD, "system"]
+    keys = [*BOARD, "system"]
     both = {b: places[places["board"] == b].set_index(keys) for b in (COLLECTED, EQUAL)}
     moves = {s: results[s].set_index(keys) for s in ("places_moved", "strength_moved")}
     strength = where(results["board_strength"], board=EQUAL).set_index(keys)
