@@ -3,7 +3,9 @@
 Covariates are columns in the model of the votes (`model.comparisons`), whose strengths are then those of systems that
 are equal in them. All moves from one board to the other follow from the slopes of the covariates; so their intervals
 are those of all moves at once that slopes within their joint confidence region lead to (Scheffé 1953, Biometrika
-40, 87-104). If no covariate has an effect, any interval excludes "no move" in at most 5% of studies.
+40, 87-104), of several boards at a level that is divided by their number (Bonferroni). If no covariate has an effect,
+an interval excludes "no move" in at most 5% of studies. Effects have intervals of their own, and p-values that are
+adjusted for all of a study.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtri, expit, ndtr, ndtri, stdtrit
 
-from judgebook.annotations.cells import in_turn
+from judgebook.annotations.cells import adjust_rows, in_turn
 from judgebook.annotations.population import Population
 from judgebook.codes import distinct
 from judgebook.model import comparisons
@@ -106,6 +108,7 @@ def boards(
     are a sample of others.
     """
     rows: list[dict[str, Any]] = []
+    alone = 1 - (1 - confidence) / max(judged.groupby(CELL).ngroups, 1)
     effects = dict[tuple[str, ...], list[tuple[str, dict[str, tuple[float, float]]]]]()
     for key, part in in_turn(judged, CELL):
         head = dict(zip(CELL, key, strict=True)) | {"level": METHODS[key[1]].unit}
@@ -118,17 +121,24 @@ def boards(
         plain = votes(kept, people=people[head["corpus"], head["group"]].others)
         both = comparisons.fit(plain), comparisons.fit(replace(plain, covariates=found))
         head |= {"n": len(kept), "n_annotators": both[1].n_annotators or None, "resample_unit": both[1].over}
-        rows += of_boards(*both, head, confidence)
+        rows += of_boards(*both, head, confidence, alone)
         rows += of_effects(both[1], head, list(found), confidence)
         slopes = both[1].slopes
         if slopes is not None:
             known = dict(zip(slopes.names, zip(slopes.estimates, slopes.errors, strict=True), strict=True))
             effects.setdefault((head["corpus"], head["method"], head["label"]), []).append((head["group"], known))
-    return collect(rows, between_groups(effects, confidence))
+    results = collect(rows, between_groups(effects, confidence))
+    for statistic in ("covariate_effect", "covariate_difference"):
+        if len(results[statistic]):
+            results[statistic] = adjust_rows(results[statistic], ["level"], "all covariates of all boards")
+    return results
 
 
-def of_boards(collected: Fit, equal: Fit, head: Mapping[str, Any], confidence: float) -> Iterator[dict[str, Any]]:
-    """`board_strength` and `board_place` on either board; where there are slopes, `strength_moved`, `places_moved`."""
+def of_boards(
+    collected: Fit, equal: Fit, head: Mapping[str, Any], confidence: float, of_moves: float
+) -> Iterator[dict[str, Any]]:
+    """`board_strength` and `board_place` on either board; where there are slopes, `strength_moved` and `places_moved`
+    with intervals at the level `of_moves`."""
     places = {}
     for name, fit in ((COLLECTED, collected), (EQUAL, equal)):
         d, levels = fit.levels.differences(confidence), fit.levels
@@ -143,8 +153,8 @@ def of_boards(collected: Fit, equal: Fit, head: Mapping[str, Any], confidence: f
             yield row | {"statistic": "board_place", "estimate": place, **ends_of(*ends, "simultaneous")}
     if equal.slopes is None:
         return
-    moved, moves = equal.slopes.moved, region(equal, confidence)
-    half = _radius(len(equal.slopes.names), confidence) * np.sqrt(np.diag(equal.slopes.moved_covariance))
+    moved, moves = equal.slopes.moved, region(equal, of_moves)
+    half = _radius(len(equal.slopes.names), of_moves) * np.sqrt(np.diag(equal.slopes.moved_covariance))
     before = collected.levels.estimates
     reached = _places(before + moves) - _places(before)
     shown = places[EQUAL] - places[COLLECTED]

@@ -124,7 +124,7 @@ def by_kind(c: Comparisons, kind: np.ndarray, names: tuple[str, ...]) -> Kinds:
         own_df = np.full((s, s), known)
         own_df[np.ix_(of, of)] = np.minimum(df[np.ix_(of_kind == k, of_kind == k)], _LARGE)
         boards.append(Levels(joint.estimates[at], joint.covariance[at, at], own_df))
-    ties = [_ties(c, kind == k, boards[k].estimates) for k in range(n_kinds)]
+    ties, ties_errors = np.array([_ties(c, kind == k, boards[k].estimates) for k in range(n_kinds)]).T
     weight = np.ones(len(c)) if c.weight is None else c.weight
     return Kinds(
         names,
@@ -137,7 +137,8 @@ def by_kind(c: Comparisons, kind: np.ndarray, names: tuple[str, ...]) -> Kinds:
         sd,
         float(fdtrc(free, known, q / free)) if free else nan,
         p_systems,
-        *np.array(ties).T,
+        ties,
+        ties_errors,
         joint,
     )
 
@@ -244,8 +245,9 @@ def boards(
     """
     there = sorted(map(str, kind.dropna().unique()))
     if unknown := sorted({*mix} - {*there}):
-        found = f"{unknown[0]!r}; kinds of the data: {', '.join(there) or 'none (`kind` under `columns` of a source)'}"
-        raise ParamsError(f"comparisons.target_mix: expected kinds of prompts that the data have, found {found}")
+        listed = ", ".join(there) or "none (`kind` under `columns` of a source)"
+        expected = "comparisons.target_mix: expected kinds of prompts that the data have"
+        raise ParamsError(f"{expected}, found {unknown[0]!r}; kinds of the data: {listed}")
     rows: list[dict[str, Any]] = []
     for key, part in in_turn(judged.assign(kind=kind), CELL):
         head = dict(zip(CELL, key, strict=True)) | {"level": METHODS[key[1]].unit}
@@ -278,7 +280,7 @@ def _rows(found: Kinds, head: dict[str, Any], mix: Mapping[str, float], confiden
         if np.isfinite(x):
             # e^x / (e^x + 2)
             chance = expit(np.array([x, x - half, x + half]) - np.log(2))
-            yield own | {"statistic": "kind_ties", "estimate": chance[0], **ends_of(*chance[1:], "normal")}
+            yield own | {"statistic": "kind_ties", "estimate": chance[0], **ends_of(chance[1], chance[2], "normal")}
         yield from _board(found.boards[k], found.systems, "kind", own, confidence)
         for i, system in enumerate(found.systems):
             x, half = found.special[k, i], z * found.special_errors[k, i]

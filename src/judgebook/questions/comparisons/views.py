@@ -16,7 +16,7 @@ from judgebook.display.grid_plots import DRAWN, MOST
 from judgebook.display.names import BAD, GOOD, OPEN, DisplayNames
 from judgebook.display.plots import forest
 from judgebook.display.style import INK, PAGE, handle, legend_of, panel, subplots, tips
-from judgebook.display.text import Phrases, number
+from judgebook.display.text import Phrases, span
 from judgebook.display.views import Plot, Prose, Table
 from judgebook.questions.comparisons.adjusted import COLLECTED, EQUAL
 from judgebook.questions.performance.arrangement import part_names
@@ -76,7 +76,7 @@ def findings(results: Results, names: DisplayNames) -> Iterator[Prose]:
 
 def effects(results: Results, names: DisplayNames, ratios: tuple[str, ...] = ()) -> Iterator[Prose | Plot]:
     """What each covariate does to votes, in words and as a figure; where groups differ."""
-    wins, reasons = results["covariate_wins"], facts(results, names)["reasons"]
+    wins, reasons = _wins(results), facts(results, names)["reasons"]
     left_out = int(results["votes_left_out"]["estimate"].sum())
     if wins.empty:
         return
@@ -88,12 +88,21 @@ def effects(results: Results, names: DisplayNames, ratios: tuple[str, ...] = ())
             "name": name,
             "ratio": name in ratios,
             "of": [{"who": who[tuple(row[c] for c in BOARD)], "wins": row} for row in rows.to_dict("records")],
+            "ends": [100 * rows["estimate"].min(), 100 * rows["estimate"].max()],
+            "clear": int((rows["p_adjusted"] < 1 - names.confidence).sum()),
         }
         for name, rows in wins.groupby("covariate", sort=False)
     ]
     yield Prose(_PHRASES.say("effects", by_covariate=every, reasons=reasons, left_out=left_out))
     yield Prose(_PHRASES.say("same", differences=_differences(results, names)))
-    yield _forest(wins, names, who)
+    yield _forest(wins, names)
+
+
+def _wins(results: Results) -> ResultRows:
+    """`covariate_wins`, with the adjusted p-values of effects."""
+    keys = [*BOARD, "covariate"]
+    of_effects = results["covariate_effect"].set_index(keys)["p_adjusted"]
+    return results["covariate_wins"].drop(columns="p_adjusted").join(of_effects, on=keys)
 
 
 def _differences(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
@@ -106,11 +115,11 @@ def _differences(results: Results, names: DisplayNames) -> list[dict[str, Any]]:
             "who": names.name("group", row["group"]),
             "reference": names.name("group", row["group_b"]),
         }
-        for row in rows[surely(rows)].to_dict("records")
+        for row in rows[rows["p_adjusted"] < 1 - names.confidence].to_dict("records")
     ]
 
 
-def _forest(wins: ResultRows, names: DisplayNames, who: dict[Any, str]) -> Plot:
+def _forest(wins: ResultRows, names: DisplayNames) -> Plot:
     """Of 100 votes, how many go to the side with more of a covariate: a panel for each."""
     rows = wins.assign(**{c: 100 * wins[c] for c in ("estimate", "ci_low", "ci_high")})
     called = {c: _PHRASES.say("more", name=c, ratio=False) for c in dict.fromkeys(rows["covariate"])}
@@ -137,18 +146,19 @@ def _forest(wins: ResultRows, names: DisplayNames, who: dict[Any, str]) -> Plot:
             fig, [handle(names.name("group", g), names.color("group", g), names.marker("group", g)) for g in groups]
         )
     caption = f"Lines: {names.ci}, of each effect alone; at 50 (line) it has none."
-    alt = "; ".join(
-        f"{called[r['covariate']]}{', ' if w else ''}{w}: {number(r['estimate'], 0)} of 100"
-        for r in rows.to_dict("records")
-        if (w := who[tuple(r[c] for c in BOARD)]) is not None
-    )
-    return Plot(fig, "effects", f"Votes won: {alt}.", caption, effects_title(wins, names), "Votes won, by covariate")
+    told = [
+        f"{called[name]}: {span(part['estimate'], 0)} of 100" + (f" on {len(part)} boards" if len(part) > 1 else "")
+        for name, part in rows.groupby("covariate", sort=False)
+    ]
+    alt = f"Votes won: {'; '.join(told)}."
+    return Plot(fig, "effects", alt, caption, effects_title(wins, names), "Votes won, by covariate")
 
 
 def effects_title(wins: ResultRows, names: DisplayNames) -> str:
     """Whom the first covariate sways that sways anybody."""
     for name, rows in wins.groupby("covariate", sort=False):
-        more, less = rows[rows["ci_low"] > 0.5], rows[rows["ci_high"] < 0.5]
+        clear = rows[rows["p_adjusted"] < 1 - names.confidence]
+        more, less = clear[clear["estimate"] > 0.5], clear[clear["estimate"] < 0.5]
         if len(more) or len(less):
             told = ([*dict.fromkeys(names.name("group", g) for g in part["group"])] for part in (more, less))
             more_, less_ = told
@@ -167,6 +177,8 @@ def moved(results: Results, names: DisplayNames) -> Iterator[Plot]:
     for i, (_, part) in enumerate(rows.groupby(["method", "label"], sort=False)):
         boards = [b for b, key in zip(told["boards"], rows.groupby(BOARD, sort=False).groups, strict=True)
                   if key[2:] == (part["method"].iloc[0], part["label"].iloc[0])]  # fmt: skip
+        if i and not any(board["moved"] for board in boards):
+            continue  # that nothing moves is shown once
         title = _PHRASES.say("moved_title", boards=boards, covariates=told["covariates"])
         yield _dumbbells(part, names, f"moved_{i}" if i else "moved", title)
 
@@ -201,10 +213,8 @@ def _dumbbells(rows: pd.DataFrame, names: DisplayNames, name: str, title: str) -
     fig.supxlabel("Place (1 is the first)", fontsize=8)
     legend_of(fig, _keys())
     caption = f"Band: places to which effects of covariates within their joint {names.ci} lead. A move is beyond"
-    caption += (
-        " chance where the band lies on one side of the place as collected, which is taken as it is here: the table has"
-    )
-    caption += " how uncertain places are."
+    caption += " chance where the band lies on one side of the place as collected, which is taken as it is here: the"
+    caption += " table has how uncertain places are."
     caption = captions.joined(caption, captions.chosen(len(shown), every, "systems that moved most beyond chance"))
     listed = [
         f"{t.replace(chr(10), ' ')} {r[COLLECTED]:g} to {r[EQUAL]:g}"
@@ -264,13 +274,11 @@ def boards(results: Results, names: DisplayNames) -> Iterator[Table]:
     out["Places moved"] = cells.intervals(moves["places_moved"].reindex(index), 0).to_numpy()
     out["Strength, equal"] = cells.intervals(strength.reindex(index)).to_numpy()
     out["Strength moved"] = cells.intervals(moves["strength_moved"].reindex(index)).to_numpy()
-    caption = (
-        f"Places as collected and at equal covariates, with {names.ci} of all pairs of systems of a board at once;"
-    )
-    caption += " how many places nearer to the first a system is, and its strength (log odds), with intervals of all"
+    caption = f"Places as collected and at equal covariates, with {names.ci} of all pairs of systems of a board at"
+    caption += " once; how many places nearer to the first a system is, and its strength (log odds), with intervals of"
     caption += (
-        " moves at once. What covariates explain is no chance any more, which draws strengths apart: the move of a"
+        " all moves at once. What covariates explain is no chance any more, which draws strengths apart: the move"
     )
-    caption += " strength is on the scale of the adjusted board, and not the difference from that of notebook 07."
+    caption += " of a strength is on the scale of the adjusted board, not the difference from that of notebook 07."
     why = dict.fromkeys(out.columns, "The systems cannot be compared, or nothing was made equal.")
-    yield Table(out, "boards", caption, why=why)
+    yield Table(out, "boards", caption, why=why, folded=len(out) > MOST)
