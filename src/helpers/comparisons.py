@@ -7,7 +7,7 @@ import pandas as pd
 
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
-from judgebook.questions.comparisons import adjusted, analysis, next_votes, views, voter_views
+from judgebook.questions.comparisons import adjusted, analysis, kinds, kinds_views, next_votes, views, voter_views
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 
@@ -25,6 +25,8 @@ class Page(NotebookPage):
             analysis.analyse,
             self.judged,
             self.measured,
+            kinds.kinds_of(self.judged, self.run.read("dialogues")),
+            options.target_mix,
             inference=self.study.inference.annotators,
             confidence=self.study.bootstrap.confidence,
         )
@@ -48,6 +50,9 @@ class Page(NotebookPage):
     def moved(self) -> Section:
         yield views.moved(self.results, self.names)
         yield views.boards(self.results, self.names)
+
+    def kinds(self) -> Section:
+        yield kinds_views.kinds(self.results, self.names, self.study.bootstrap.confidence)
 
     def voters(self) -> Section:
         yield voter_views.voters(self.results, self.names)

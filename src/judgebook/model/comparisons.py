@@ -61,6 +61,7 @@ class Comparisons:
     wins, 0 of a tie, -1. context : (n,) codes from 0 without gaps of what both answered, each vote its own where there
     is none. annotator : (n,) such codes, None where nobody knows who judged. weight : (n,) how often a vote counts.
     covariates : name -> (n,) of the first side less of the second; SIDE stands for 1, that the first was shown first.
+    alike : (s,) codes of systems, where those with the same are one to an annotator's taste; None where none are.
     """
 
     systems: tuple[str, ...]
@@ -71,6 +72,7 @@ class Comparisons:
     annotator: np.ndarray | None = None
     weight: np.ndarray | None = None
     covariates: Mapping[str, np.ndarray] = field(default_factory=dict)
+    alike: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.score)
@@ -200,7 +202,8 @@ def _parts(c: Comparisons, left_out: dict[str, str]) -> Iterator[tuple[str, tupl
         if code is None:
             left_out[name] = "who judged is not known"
             continue
-        both = crossed(np.tile(code, 2), np.concatenate([c.first, c.second]))
+        sides = np.concatenate([c.first, c.second])
+        both = crossed(np.tile(code, 2), c.alike[sides] if name == TASTE and c.alike is not None else sides)
         a, b = both[:n], both[n:]
         same = next((other for other, of in seen.items() if _same(of, code)), None)
         if int(code.max()) == 0:

@@ -37,6 +37,7 @@ Ours = Literal[
     "system_text_b",
     "reference",
     "interactor",
+    "kind",
 ]
 OURS: tuple[str, ...] = get_args(Ours)
 Name = Annotated[str, Field(min_length=1)]

@@ -148,9 +148,9 @@ def of_boards(
         for i, system in enumerate(fit.systems):
             row = {**head, "system": system, "board": name, "n_clusters": int(fit.sizes[i]), "note": fit.note or None}
             x, place = levels.estimates[i], places[name][i]
-            yield row | {"statistic": "board_strength", "estimate": x, **_ends(x - half[i], x + half[i], "t")}
+            yield row | {"statistic": "board_strength", "estimate": x, **ends_of(x - half[i], x + half[i], "t")}
             ends = (least[i], most[i]) if levels.comparable else (nan, nan)
-            yield row | {"statistic": "board_place", "estimate": place, **_ends(*ends, "simultaneous")}
+            yield row | {"statistic": "board_place", "estimate": place, **ends_of(*ends, "simultaneous")}
     if equal.slopes is None:
         return
     moved, moves = equal.slopes.moved, region(equal, of_moves)
@@ -161,14 +161,11 @@ def of_boards(
     least, most = np.minimum(reached.min(axis=0), shown), np.maximum(reached.max(axis=0), shown)
     for i, system in enumerate(equal.systems):
         row = {**head, "system": system}
-        ends = _ends(moved[i] - half[i], moved[i] + half[i], "scheffe")
+        ends = ends_of(moved[i] - half[i], moved[i] + half[i], "scheffe")
         yield row | {"statistic": "strength_moved", "estimate": moved[i], **ends}
         # a place nearer to the first is a smaller number
-        yield row | {
-            "statistic": "places_moved",
-            "estimate": 0.0 - shown[i],
-            **_ends(0.0 - most[i], 0.0 - least[i], "scheffe"),
-        }
+        ends = ends_of(0.0 - most[i], 0.0 - least[i], "scheffe")
+        yield row | {"statistic": "places_moved", "estimate": 0.0 - shown[i], **ends}
 
 
 def region(fit: Fit, confidence: float) -> np.ndarray:
@@ -234,10 +231,10 @@ def between_groups(
 
 
 def _estimate(ends: np.ndarray) -> dict[str, Any]:
-    return {"estimate": ends[0], **_ends(ends[1], ends[2], "normal")}
+    return {"estimate": ends[0], **ends_of(ends[1], ends[2], "normal")}
 
 
-def _ends(low: float, high: float, kind: str) -> dict[str, Any]:
+def ends_of(low: float, high: float, kind: str) -> dict[str, Any]:
     known = bool(np.isfinite(low) and np.isfinite(high))
     return {"ci_low": low if known else nan, "ci_high": high if known else nan} | {
         "ci_kind": kind if known else "not_estimable"

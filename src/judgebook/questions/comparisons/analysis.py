@@ -1,18 +1,20 @@
 """What decides votes on pairs? The results of notebook 19.
 
 Each part of the question has a module that makes its rows, and a view of its own: `adjusted` the boards at equal
-covariates, `voter_results` who voted and what would change the first place, `next_votes` who may be the best and what to
-compare next.
+covariates, `kinds` those by kind of prompt, `voter_results` who voted and what would change the first place, `next_votes`
+who may be the best and what to compare next.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 
 import numpy as np
+import pandas as pd
 
 from judgebook.annotations import population
-from judgebook.questions.comparisons import adjusted, next_votes, voter_results
+from judgebook.questions.comparisons import adjusted, kinds, next_votes, voter_results
 from judgebook.questions.comparisons.adjusted import Measured
 from judgebook.questions.performance.analysis import chosen
 from judgebook.study.labels import Label
@@ -33,14 +35,18 @@ def votes(annotations: Annotations, labels: Iterable[Label], unranked: Collectio
 def analyse(
     judged: Annotations,
     of: Measured,
+    kind: pd.Series | None = None,
+    mix: Mapping[str, float] = MappingProxyType({}),
     *,
     inference: str = "auto",
     confidence: float = 0.95,
 ) -> Results:
-    """All results of notebook 19. judged : of `votes`. of : covariates. inference : of `population.modelled`."""
+    """All results of notebook 19. judged : of `votes`. of : covariates. kind, mix : of `kinds.boards`. inference :
+    of `population.modelled`."""
     people: Mapping[tuple[str, str], population.Population] = population.modelled(judged, inference)
     return collect(
         adjusted.boards(judged, of, people, confidence=confidence),
+        () if kind is None else kinds.boards(judged, kind, people, mix, confidence=confidence),
         voter_results.rows(judged),
         next_votes.rows(judged, people, confidence=confidence),
     )

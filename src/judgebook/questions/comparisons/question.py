@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
 from judgebook.study.questions import Question
@@ -22,6 +24,12 @@ class Comparisons(Section):
         [],
         description="of numbers that the data have, those that count by how many times larger one is, as lengths do",
         examples=[["tokens"]],
+    )
+    target_mix: dict[str, Annotated[float, Field(ge=0)]] = Field(
+        {},
+        description="kind of prompt -> its share where systems are to be used: adds a board for this mix; kinds that "
+        "are not named have none",
+        examples=[{"code": 0.5, "creativity": 0.5}],
     )
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose, Table
-from judgebook.questions.comparisons.views import boards_of
+from judgebook.questions.comparisons.views import who_votes
 from judgebook.questions.comparisons.voter_results import ADDED, EVERYBODY, LEFT_OUT, REST, TURNED
 from judgebook.questions.comparisons.voters import DOUBTFUL
 from judgebook.questions.performance.fitted import CELL

@@ -32,7 +32,7 @@ from judgebook.study.source_shared import OURS, JudgementOptions
 #: characters of a cell that a message quotes
 _SHOWN = 60
 UNMARKED = "nothing was marked: the answer that `empty` says"
-_ONLY_DIALOGUES = [*TEXTS, "order_shown", "interactor"]
+_ONLY_DIALOGUES = [*TEXTS, "order_shown", "interactor", "kind"]
 
 
 def finish(
