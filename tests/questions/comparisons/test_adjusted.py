@@ -149,7 +149,9 @@ def test_what_is_not_known_is_left_out_with_the_reason(confounded):
     nothing = analysed(annotations.assign(first_shown=None), dialogues.iloc[:0])
     assert set(nothing) == {"covariate_effect"}
     (headline,) = views.findings(nothing, NAMES)
-    assert headline.text.startswith("**Nothing to be made equal:** length: it is known of both answers in 0 of 900 votes; side: ")
+    assert headline.text.startswith(
+        "**Nothing to be made equal:** length: it is known of both answers in 0 of 900 votes; side: "
+    )
     assert first_page.answer(None, nothing, NAMES) == ("", None)
 
 
