@@ -69,7 +69,7 @@ def in_order_shown(rows: Annotations) -> tuple[Annotations, bool]:
     """Votes with the answer that was shown first as their first, and whether that is known of all."""
     known = rows["first_shown"].notna().all()
     turned = (rows["first_shown"] == "right").to_numpy() & known
-    ends = {}
+    ends: dict[str, pd.Series] = {}
     for one, other in (("system", "system_b"), ("dialogue", "dialogue_b")):
         ends |= {one: rows[other].where(turned, rows[one]), other: rows[one].where(turned, rows[other])}
     return rows.assign(**ends, score=rows["score"].where(~turned, -rows["score"])), bool(known)
@@ -149,8 +149,8 @@ def of_boards(
             row = {**head, "system": system, "board": name, "n_clusters": int(fit.sizes[i]), "note": fit.note or None}
             x, place = levels.estimates[i], places[name][i]
             yield row | {"statistic": "board_strength", "estimate": x, **_ends(x - half[i], x + half[i], "t")}
-            ends = (least[i], most[i]) if levels.comparable else (nan, nan)
-            yield row | {"statistic": "board_place", "estimate": place, **_ends(*ends, "simultaneous")}
+            low, high = (least[i], most[i]) if levels.comparable else (nan, nan)
+            yield row | {"statistic": "board_place", "estimate": place, **_ends(low, high, "simultaneous")}
     if equal.slopes is None:
         return
     moved, moves = equal.slopes.moved, region(equal, of_moves)
@@ -164,7 +164,11 @@ def of_boards(
         ends = _ends(moved[i] - half[i], moved[i] + half[i], "scheffe")
         yield row | {"statistic": "strength_moved", "estimate": moved[i], **ends}
         # a place nearer to the first is a smaller number
-        yield row | {"statistic": "places_moved", "estimate": -shown[i], **_ends(-most[i], -least[i], "scheffe")}
+        yield row | {
+            "statistic": "places_moved",
+            "estimate": 0.0 - shown[i],
+            **_ends(0.0 - most[i], 0.0 - least[i], "scheffe"),
+        }
 
 
 def region(fit: Fit, confidence: float) -> np.ndarray:
@@ -225,8 +229,8 @@ def between_groups(
                 gap, error = x - y, float(np.hypot(se, other))
                 row = {"corpus": corpus, "method": method, "label": label, "group": group, "group_b": first}
                 row |= {"statistic": "covariate_difference", "covariate": name, "level": METHODS[method].unit}
-                row |= {"p_value": 2 * float(ndtr(-abs(gap) / error))}
-                yield row | _estimate(np.array([gap, gap - half * error, gap + half * error]))
+                p = 2 * float(ndtr(-abs(gap) / error))
+                yield row | {"p_value": p} | _estimate(np.array([gap, gap - half * error, gap + half * error]))
 
 
 def _estimate(ends: np.ndarray) -> dict[str, Any]:

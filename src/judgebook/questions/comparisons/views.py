@@ -141,7 +141,7 @@ def _forest(wins: ResultRows, names: DisplayNames) -> Plot:
         forest(part, ax, names, xlim=limits, reference=(50.0,), decimals=0)
         panel(ax, part, names)
         ax.set_title(title[0].upper() + title[1:])
-    axes[-1, 0].set_xlabel("Votes won of 100 between equal systems, ties left out")
+    axes[-1, 0].set_xlabel("Votes won of 100 between otherwise equal answers, ties left out")
     groups = list(names.sort(rows)["group"].unique())
     if len(groups) > 1:
         legend_of(
