@@ -15,7 +15,8 @@ Markov's inequality for the ratio of likelihoods), and of those named at most 1 
 assumed. The board is fitted again, each voter counting as much as careful is probable. One who votes at random is found
 with many votes only; on a board of equal systems nothing tells such a voter from a careful one, nor does any harm.
 
-Copies are pairs of voters whose votes on common items are the same more often than those of others on these items.
+Copies are pairs of voters whose votes on common items are the same more often than those of others on these items, and
+than that the two agree with others explains. Errors of two are taken to add up.
 
 References
 ----------
@@ -62,7 +63,7 @@ _FLATTER = 0.346
 _AT_ONCE, _AS_LARGE, _NEWTON, _SHORT = 4_000_000, 1.3, 12, 0.1
 #: copies: common items, at least; votes that differ, at most; chance of any false pair; pairs of votes of which the
 #: agreement of others is known beforehand, and by which it is known at all; products of votes that are held
-_COMMON, _DIFFER, _ALPHA, _PRIOR, _KNOWN, _PRODUCTS = 10, 0.05, 0.05, 5.0, 100, 5e7
+_COMMON, _DIFFER, _ALPHA, _PRIOR, _KNOWN, _PRODUCTS = 10, 0.02, 0.05, 5.0, 100, 5e7
 
 
 @dataclass(frozen=True)
@@ -308,46 +309,40 @@ def copies(c: Comparisons) -> np.ndarray:
     if not 0 < (size.astype(float) * (size - 1)).sum() <= _PRODUCTS:
         return out
 
-    def common(some: np.ndarray, by: np.ndarray, weight: np.ndarray) -> sparse.csr_array:
-        """(k, k) sums of the weights of items that two have in common: voters, or what `by` makes of them."""
-        there = sparse.csr_array((weight[item[some]] ** 0.5, (by[some], item[some])), shape=(n, len(size)))
-        return sparse.triu(there @ there.T, 1).tocsr()
-
-    each, every = np.ones(len(size)), np.ones(len(who), dtype=bool)
-    shared = common(every, who, each).tocoo()
+    each = [sparse.coo_array((score == k, (who, item)), shape=(n, len(size))).tocsr().astype(float) for k in (-1, 0, 1)]
+    there = sum(each[1:], each[0])
+    shared = sparse.triu(there @ there.T, 1).tocoo()
     enough = shared.data >= _COMMON
     (a, b), shares = (x[enough] for x in shared.coords), shared.data[enough]
     if not len(a):
         return out
-    differ = shares - sum(common(score == value, who, each)[a, b] for value in (-1, 0, 1))
+    differ = shares - np.sum([(of @ of.T)[a, b] for of in each], axis=0)
     alike = differ <= _DIFFER * shares
-    # what others agree on, who are no such pairs
-    crowd = _groups(a[alike], b[alike], n)[who]
-    counted = [_pairs(item, crowd, score == value) for value in (-1, 0, 1)]
-    same, total = np.sum(counted, axis=0), _pairs(item, crowd, every)
+    # what others agree on: of each item all pairs of votes but those of voters who are alike
+    pairs = [_pairs(of, a[alike], b[alike]) for of in (*each, there)]
+    same, total = np.sum(pairs[:-1], axis=0), pairs[-1]
     chances = np.bincount(score + 1) / len(score)
     known = same.sum() / total.sum() if total.sum() >= _KNOWN else 1 - (1 - chances @ chances) / 4
     usual = (same + _PRIOR * known) / (total + _PRIOR)
-    expected = common(every, who, usual)[a, b] / shares
-    named = alike & (bdtr(differ, shares.astype(int), 1 - expected) < _ALPHA / len(a))
-    group = _groups(a[named], b[named], n)
+    expected = shares - ((there * usual[None]).tocsr() @ there.T)[a, b]
+    # of those who differ less from others, as careful voters do, less of each other is expected
+    ends, rest = np.append(a, b), np.tile(~alike, 2)
+    met = [np.bincount(ends[rest], np.tile(x, 2)[rest], n) + _PRIOR for x in (differ, expected)]
+    own = met[0] / met[1]
+    expected *= np.clip(own[a] + own[b] - 1, _LEAST, None)
+    named = alike & (bdtr(differ, shares.astype(int), np.minimum(expected / shares, 1)) < _ALPHA / len(a))
+    joined = sparse.coo_array((np.ones(named.sum()), (a[named], b[named])), shape=(n, n))
+    group = connected_components(joined, directed=False)[1]
     order = np.lexsort((np.arange(n), -np.bincount(who, minlength=n)))
     _, at, of = np.unique(group[order], return_index=True, return_inverse=True)
     out[order] = order[at][of]
     return np.where(out == np.arange(n), -1, out)
 
 
-def _groups(a: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:
-    """(n,) groups of what pairs join."""
-    return connected_components(sparse.coo_array((np.ones(len(a)), (a, b)), shape=(n, n)), directed=False)[1]
-
-
-def _pairs(item: np.ndarray, crowd: np.ndarray, some: np.ndarray) -> np.ndarray:
-    """(items,) pairs of some of the votes on each by different crowds."""
-    cells = np.unique(crossed(item, crowd)[some], return_counts=True)[1]
-    owner = item[some][np.unique(crossed(item, crowd)[some], return_index=True)[1]]
-    n = int(item.max()) + 1
-    out: np.ndarray = (np.bincount(item[some], minlength=n) ** 2 - np.bincount(owner, cells**2, n)) / 2
+def _pairs(cast: sparse.csr_array, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """(items,) pairs of votes on each. cast : (voters, items); a, b : pairs of voters who do not count."""
+    votes = cast.sum(axis=0)
+    out: np.ndarray = votes * (votes - 1) / 2 - cast[a].multiply(cast[b]).sum(axis=0)
     return out
 
 
