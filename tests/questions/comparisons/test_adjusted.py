@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from fixtures.boxes import unreadable
 from scipy.special import expit
 
 from judgebook.display.names import DisplayNames
@@ -13,7 +14,7 @@ from judgebook.questions.comparisons import adjusted, analysis, first_page, view
 from judgebook.questions.comparisons.adjusted import COLLECTED, EQUAL
 from judgebook.questions.comparisons.question import Comparisons
 from judgebook.study.labels import Label
-from judgebook.study.results import where
+from judgebook.study.results import Results, where
 from judgebook.study.schema import ANNOTATIONS, DIALOGUE_FACTS, DIALOGUES, METRIC_SCORES, conform
 
 LABEL = Label("better", "comparative", "Better", (-1.0, 1.0), "ordinal", direction=1)
@@ -109,8 +110,17 @@ def test_the_page_says_what_moved_and_that_it_is_a_choice(results):
     assert plot.title == "The answer shown first is favoured"
     (dumbbells,) = views.moved(results, NAMES)
     assert dumbbells.title.startswith("At equal side and length, ")
+    assert not unreadable([plot, dumbbells])
     (table,) = views.boards(results, NAMES)
     assert len(table.frame) == 4
+
+
+def test_of_many_boards_the_page_gives_ends_and_counts(results):
+    many = {s: pd.concat([f.assign(group=g) for g in "vwxyz"], ignore_index=True) for s, f in results.items()}
+    prose, *_ = views.effects(Results(many), NAMES)
+    assert "of 100 votes on 5 boards. All 5 effects are beyond chance" in prose.text
+    (headline,) = views.findings(Results(many), NAMES)
+    assert headline.text.count("\n- ") == 5
 
 
 def test_without_an_effect_no_move_is_beyond_chance_and_the_first_page_says_nothing_of_one():
