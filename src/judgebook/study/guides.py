@@ -255,6 +255,7 @@ def _names() -> Iterator[str]:
     """The lists that other tables refer to."""
     yield "## Our columns\n\nWhat `columns`, `constants` and the like may fill; in results, people have pseudonyms."
     docs = {name: column.doc for name, column in {**DIALOGUES, **ANNOTATIONS}.items()}
+    docs["system_text_b"] = "of a comparison, what the right system said"  # a dialogue of its own, once it is read
     yield table(("column", "meaning"), ((f"`{name}`", docs[name]) for name in OURS))
     yield "## Methods\n\nHow judgements are asked for, and what one is about. A study can declare others: `methods`."
     rows = ((f"`{m}`", METHODS[m].title, METHODS[m].unit) for m in METHODS.built_in)

@@ -239,7 +239,6 @@ class JudgementOptions(SourceModel):
         {},
         description="of comparisons, metric -> the column with the scores of the second side, `metrics` naming that of "
         "the first",
-        examples=[{"tokens": "tokens_b"}],
     )
     derived_metrics: dict[Name, str] = Field(
         {}, description="further metric -> formula of those in `metrics`, e.g. n_words / n_utterances"
