@@ -78,7 +78,7 @@ def _needed(c: Comparisons, names: np.ndarray) -> Iterator[dict[str, Any]]:
         row |= {
             "estimate": np.nan if n is None else float(n),
             "n": len(c),
-            "note": None if n else "no number is enough",
+            "note": "no number is enough" if n is None else None,
         }
         yield row | {"system_b": None if by is None else c.systems[by]}
 
