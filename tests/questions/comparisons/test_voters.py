@@ -119,7 +119,7 @@ def test_attacks_are_found_and_the_board_is_what_it_was(kind, share, load, found
 @pytest.mark.parametrize("kind", [RANDOM, FIRST, ONE, "copy"])
 @pytest.mark.parametrize("share", [0.01, 0.05, 0.1, 0.2])
 def test_attacks_are_found_or_bounded(kind, share):
-    """On boards of 300 voters and 20 systems, where bad ones cast 40 votes each. Of careful voters 1% at most are named.
+    """On boards of 300 voters and 20 systems, where bad ones cast 40 votes each. Of careful ones 1% at most are named.
     Bad ones of 5% of the votes or more are found, most of them, unless at random; and no board moves more for it."""
     found, false, with_them, left = np.transpose([attack(kind, share, seed) for seed in range(4)])
     assert false.max() <= 0.01
