@@ -28,8 +28,8 @@ def frame(columns, spec):
 
 
 def world(seed, *, side=0.0, length=0.0, n=900, contexts=40):
-    """Votes on systems a to d of strengths 0, 0, 0.6 and 0.6: b and d write four times as much. Effects are log odds, of the
-    side shown first and of a doubling of the length. Returns annotations and dialogues."""
+    """Votes on systems a to d of strengths 0, 0, 0.6 and 0.6: b and d write four times as much. Effects are log odds,
+    of the side shown first and of a doubling of the length. Returns annotations and dialogues."""
     rng = np.random.default_rng([11, seed])
     words = np.exp2(5 + np.array([0, 2, 0, 2]) + rng.normal(0, 1, (contexts, 4))).astype(int)
     one = rng.integers(4, size=n)
@@ -141,17 +141,14 @@ def test_what_is_not_known_is_left_out_with_the_reason(confounded):
     dialogues = dialogues.assign(system_text=dialogues["system_text"].where(~dialogues["dialogue"].isin(some)))
     found = analysed(annotations.assign(first_shown=None), dialogues, "side", "characters", "tokens")
     notes = found["covariate_effect"].set_index("covariate")["note"]
-    assert notes["side"] == "the data do not say which answer was shown first"
-    assert notes["tokens"] == "it is known of both answers in 0 of 900 votes"
+    assert notes["side"] == notes["tokens"] == "it is known of 0 of 900 votes"
     without = int(annotations[["dialogue", "dialogue_b"]].isin(some).any(axis=1).sum())
     assert found["votes_left_out"]["estimate"].tolist() == [without]
     assert set(found["board_place"]["n"]) == {900 - without}
     nothing = analysed(annotations.assign(first_shown=None), dialogues.iloc[:0])
     assert set(nothing) == {"covariate_effect", "votes_doubtful", "votes_needed"}  # voters are looked at all the same
     (headline,) = views.findings(nothing, NAMES)
-    assert headline.text.startswith(
-        "**Nothing to be made equal:** length: it is known of both answers in 0 of 900 votes; side: "
-    )
+    assert headline.text.startswith("**Nothing to be made equal:** side: it is known of 0 of 900 votes; length: it")
     assert first_page.answer(None, nothing, NAMES) == ("", None)
 
 

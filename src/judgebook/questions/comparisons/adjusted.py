@@ -65,33 +65,30 @@ def measured(
     return Measured(values, {*OF_TEXTS, *ratios} - {*DIFFERENCES}, SIDE in wanted)
 
 
-def in_order_shown(rows: Annotations) -> tuple[Annotations, bool]:
-    """Votes with the answer that was shown first as their first, and whether that is known of all."""
-    known = rows["first_shown"].notna().all()
-    turned = (rows["first_shown"] == "right").to_numpy() & known
+def in_order_shown(rows: Annotations) -> Annotations:
+    """Votes with the answer that was shown first as their first, where that is known."""
+    turned = (rows["first_shown"] == "right").fillna(False).to_numpy(bool)
     ends: dict[str, pd.Series] = {}
     for one, other in (("system", "system_b"), ("dialogue", "dialogue_b")):
         ends |= {one: rows[other].where(turned, rows[one]), other: rows[one].where(turned, rows[other])}
-    return rows.assign(**ends, score=rows["score"].where(~turned, -rows["score"])), bool(known)
+    return rows.assign(**ends, score=rows["score"].where(~turned, -rows["score"]))
 
 
 def covariates(rows: Annotations, of: Measured) -> tuple[Annotations, dict[str, np.ndarray], dict[str, str]]:
     """Votes in the order shown, of which all covariates are known; these, of the first answer less the second; and why
     others are left out, by name."""
-    rows, known = in_order_shown(rows)
-    found, left_out, whole = dict[str, np.ndarray](), dict[str, str](), np.ones(len(rows), bool)
+    rows, every = in_order_shown(rows), dict[str, np.ndarray]()
+    if of.side:
+        every[SIDE] = np.where(rows["first_shown"].notna(), 1.0, np.nan)
     for name, values in of.values.items():
         first, second = sides(rows, values)
-        x = ratio(first, second) if name in of.ratios else first - second
-        there = np.isfinite(x)
-        if there.mean() < KNOWN:
-            left_out[name] = f"it is known of both answers in {there.sum():,} of {len(rows):,} votes"
-            continue
-        found[name], whole = x, whole & there
-    if of.side and known:
-        found = {SIDE: np.ones(len(rows)), **found}
-    elif of.side:
-        left_out[SIDE] = "the data do not say which answer was shown first"
+        every[name] = ratio(first, second) if name in of.ratios else first - second
+    known = {name: np.isfinite(x) for name, x in every.items()}
+    found = {name: x for name, x in every.items() if known[name].mean() >= KNOWN}
+    left_out = {
+        name: f"it is known of {known[name].sum():,} of {len(rows):,} votes" for name in every if name not in found
+    }
+    whole = np.logical_and.reduce([known[name] for name in found]) if found else np.ones(len(rows), bool)
     return rows[whole], {name: x[whole] for name, x in found.items()}, left_out
 
 
@@ -104,8 +101,7 @@ def boards(
 ) -> Results:
     """Rows of both boards, of what moved and of the effect of each covariate, for every label.
 
-    judged : of `analysis.votes`. people : by corpus and group, whether annotators
-    are a sample of others.
+    judged : of `analysis.votes`. people : by corpus and group, whether annotators are a sample of others.
     """
     rows: list[dict[str, Any]] = []
     alone = 1 - (1 - confidence) / max(judged.groupby(CELL).ngroups, 1)
