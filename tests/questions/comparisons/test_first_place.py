@@ -44,6 +44,9 @@ def test_two_systems_by_hand():
     of_voters = first_place(replace(c, annotator=np.repeat([0, 1, 2, 3, 4], [6, 6, 2, 2, 2])))
     assert of_voters.voters.tolist() == [0, 1]
     assert of_voters.left_out == 1
+    # where all votes are ties, the first place is shared
+    even = first_place(replace(c, score=np.zeros(18, int)))
+    assert (even.added, even.turned) == (0, 0)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -56,7 +56,7 @@ def strengths(
 @dataclass(frozen=True)
 class FirstPlace:
     """The least numbers that change the first place; None where MOST times as many votes as there are, or all that can
-    be turned, do not.
+    be turned, do not; 0 where it is shared.
 
     first : the system that has it. added : wins of `by_added` over it, each as one more vote. turned : votes there are,
     turned in favour of `by_turned`. voters : codes of those without whom alone another is first; left_out : the fewest
@@ -204,5 +204,8 @@ def least(enough: Callable[[int], bool], most: int) -> int | None:
 def first_place(c: Comparisons) -> FirstPlace:
     """What it would take to change the first place of a board. Votes count once each; weights are not used."""
     board = Board(c)
+    if board.changed(board.fitted.strengths):
+        by, nobody = int(board.challengers[0]), None if c.annotator is None else np.zeros(0, int)
+        return FirstPlace(board.leader, 0, by, 0, by, nobody, None if nobody is None else 0)
     voters, left_out = (None, None) if c.annotator is None else board.left_out()
     return FirstPlace(board.leader, *board.added(), *board.turned(), voters, left_out)

@@ -32,7 +32,7 @@ def rows(judged: Annotations) -> Iterator[dict[str, Any]]:
     """`voter_doubt`, `voters_doubtful`, `votes_doubtful`, `voter_place`, `voter_burst`, `votes_needed` and
     `decisive_voter` of each label. judged : of `analysis.votes`; voters count where all are people who are known."""
     for key, part in in_turn(judged, CELL):
-        part, sided = in_order_shown(part)
+        part, sided = in_order_shown(part), bool(part["first_shown"].notna().all())
         names = coded(part["annotator"])[1]
         known = len(names) > 1 and bool((part["annotator_known"] & (part["annotator_kind"] == "human")).all())
         c = votes(part, people=known)
@@ -78,7 +78,7 @@ def _needed(c: Comparisons, names: np.ndarray) -> Iterator[dict[str, Any]]:
         row |= {
             "estimate": np.nan if n is None else float(n),
             "n": len(c),
-            "note": None if n else "no number is enough",
+            "note": "no number is enough" if n is None else None,
         }
         yield row | {"system_b": None if by is None else c.systems[by]}
 

@@ -24,9 +24,10 @@ def voters(results: Results, names: DisplayNames) -> Iterator[Prose | Table]:
     shares, boards = results["votes_doubtful"], []
     for row, name in zip(shares.to_dict("records"), who_votes(shares, names), strict=True):
         kinds = _of(results["voters_doubtful"], row)
+        kinds = kinds.sort_values("estimate", ascending=False, kind="stable")
         of = [{"kind": k, "n": int(n)} for k, n in zip(kinds["kind"], kinds["estimate"], strict=True)]
         one = {"who": name, "share": row["estimate"], "n": int(row["n_annotators"]), "kinds": of}
-        one["found"] = sum(k["n"] for k in of)
+        one |= {"found": sum(k["n"] for k in of), "before": None}
         places = _of(results["voter_place"], row).pivot_table(index="system", columns="board", values="estimate")
         if len(places):
             before, after = (names.name("system", places[board].idxmin()) for board in (EVERYBODY, REST))
@@ -57,8 +58,9 @@ def needed(results: Results, names: DisplayNames) -> Iterator[Prose]:
         of = _of(rows, row).set_index("what")
         one: dict[str, Any] = {"who": name, "first": names.name("system", row["system"]), "n": int(row["n"])}
         for key, what in (("added", ADDED), ("turned", TURNED), ("left_out", LEFT_OUT)):
-            if what in of.index and pd.notna(of.at[what, "estimate"]):
-                one |= {key: int(of.at[what, "estimate"]), f"by_{key}": names.name("system", of.at[what, "system_b"])}
+            known = what in of.index and pd.notna(of.at[what, "estimate"])
+            one |= {key: int(of.at[what, "estimate"]) if known else None}
+            one |= {f"by_{key}": names.name("system", of.at[what, "system_b"]) if known and key != "left_out" else None}
         one["decisive"] = [*_of(results["decisive_voter"], row)["annotator"]]
         boards.append(one)
     yield Prose(_PHRASES.say("needed", boards=boards))
