@@ -7,7 +7,7 @@ import pandas as pd
 
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
-from judgebook.questions.comparisons import adjusted, analysis, next_votes, views
+from judgebook.questions.comparisons import adjusted, analysis, changed, next_votes, views
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 
@@ -25,6 +25,7 @@ class Page(NotebookPage):
             analysis.analyse,
             self.judged,
             self.measured,
+            since=options.since,
             inference=self.study.inference.annotators,
             confidence=self.study.bootstrap.confidence,
         )
@@ -50,4 +51,5 @@ class Page(NotebookPage):
         yield views.boards(self.results, self.names)
 
     def next_votes(self) -> Section:
+        yield changed.views(self.results, self.names, self.study.comparisons.since)
         yield next_votes.views(self.results, self.names, self.study.bootstrap.confidence)

@@ -1,7 +1,8 @@
 """What decides votes on pairs? The results of notebook 19.
 
 Each part of the question has a module that makes its rows, and a view of its own: `adjusted` the boards at equal
-covariates, `next_votes` who may be the best and what to compare next.
+covariates, `next_votes` who may be the best and what to compare next,
+`changed` what is new since a day.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 import numpy as np
 
 from judgebook.annotations import population
-from judgebook.questions.comparisons import adjusted, next_votes
+from judgebook.questions.comparisons import adjusted, changed, next_votes
 from judgebook.questions.comparisons.adjusted import Measured
 from judgebook.questions.performance.analysis import chosen
 from judgebook.study.labels import Label
@@ -33,13 +34,16 @@ def analyse(
     judged: Annotations,
     of: Measured,
     *,
+    since: str | None = None,
     inference: str = "auto",
     confidence: float = 0.95,
 ) -> Results:
-    """All results of notebook 19. judged : of `votes`. of : covariates. inference : of `population.modelled`."""
+    """All results of notebook 19. judged : of `votes`. of : covariates. since : of
+    `changed.rows`. inference : of `population.modelled`."""
     people: Mapping[tuple[str, str], population.Population] = population.modelled(judged, inference)
     return collect(
         adjusted.boards(judged, of, people, confidence=confidence),
         next_votes.rows(judged, people, confidence=confidence),
+        changed.rows(judged, people, since, confidence=confidence),
         # rows of further modules: voters, kinds of prompts
     )

@@ -23,6 +23,11 @@ class Comparisons(Section):
         description="of numbers that the data have, those that count by how many times larger one is, as lengths do",
         examples=[["tokens"]],
     )
+    since: str | None = Field(
+        None,
+        description="a day or period: what has changed in votes from then on, against those before; null: not asked",
+        examples=["2026-11-01"],
+    )
 
 
 QUESTIONS = [
