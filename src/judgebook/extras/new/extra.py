@@ -58,8 +58,7 @@ def _audit_options(parser: argparse.ArgumentParser) -> None:
 def _audit(args: argparse.Namespace) -> int:
     from judgebook.extras.new.auditing import command
 
-    values = [*args.values, *([f"comparisons.since={args.since}"] if args.since else [])]
-    return command(args.data, Path(args.out) if args.out else None, values, yes=args.yes)
+    return command(args.data, Path(args.out) if args.out else None, args.values, yes=args.yes, since=args.since)
 
 
 AUDIT = Command(

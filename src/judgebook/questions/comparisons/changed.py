@@ -1,9 +1,10 @@
 """What has changed since a day or period that is not noise: strengths of systems in votes from then on, and before.
 
 Each part of the votes has a fit of its own. Strengths are relative: what is compared is each system's distance from the
-mean of those that were in both parts, so one that gets better makes the others a little worse. Errors are added as if
-the parts had nothing in common; where voters or prompts come again, intervals are too wide rather than too narrow. They
-hold for all systems of a board at once (Dunn 1961, Journal of the American Statistical Association 56, 52-64).
+mean of the others that were in both parts, less those that are found to have changed, one at a time and at most half.
+If most change alike, the rest seem to. Errors are added as if the parts had nothing in common; where voters or prompts
+come again, intervals are too wide rather than too narrow. They hold for all systems of a board at once (Dunn 1961,
+Journal of the American Statistical Association 56, 52-64).
 """
 
 from __future__ import annotations
@@ -69,16 +70,25 @@ def of_fits(before: Fit, now: Fit, head: Mapping[str, Any], confidence: float) -
     """`strength_changed` of the systems of both."""
     systems = [s for s in before.systems if s in now.systems]
     m = len(systems)
-    mean, change, covariance, df = np.eye(m) - 1 / m, np.zeros(m), np.zeros((m, m)), LARGE
+    change, covariance, df = np.zeros(m), np.zeros((m, m)), LARGE
     for sign, fit in ((-1, before), (1, now)):
         at = np.array([fit.systems.index(s) for s in systems])
         change = change + sign * fit.levels.estimates[at]
         covariance += fit.levels.covariance[np.ix_(at, at)]
         df = min(df, float(np.min(fit.levels.df[fit.levels.pairs])))
-    change, se = mean @ change, np.sqrt(np.diag(mean @ covariance @ mean))
-    half, p = se * stdtrit(df, 1 - (1 - confidence) / 2 / m), np.minimum(2 * m * stdtr(df, -np.abs(change) / se), 1.0)
+    same = np.ones(m, bool)
+    while True:
+        others = same & ~np.eye(m, dtype=bool)
+        against = np.eye(m) - others / others.sum(axis=1, keepdims=True)
+        gap, se = against @ change, np.sqrt(np.diag(against @ covariance @ against.T))
+        p = np.minimum(2 * m * stdtr(df, -np.abs(gap) / se), 1.0)
+        first = int(np.argmin(np.where(same, p, np.inf)))
+        if not p[first] < 1 - confidence or same.sum() <= max(2, m // 2):
+            break
+        same[first] = False
+    half = se * stdtrit(df, 1 - (1 - confidence) / 2 / m)
     note = before.note or now.note or None
-    for system, x, width, adjusted in zip(systems, change, half, p, strict=True):
+    for system, x, width, adjusted in zip(systems, gap, half, p, strict=True):
         row = {**head, "statistic": "strength_changed", "system": system, "note": note, "estimate": float(x)}
         known = bool(np.isfinite(width))
         ends = {"ci_low": x - width, "ci_high": x + width, "p_adjusted": adjusted} if known else {}
