@@ -77,17 +77,10 @@ def test_of_votes_it_says_what_has_changed_since_a_day(tmp_path, monkeypatch, ca
     one, x = rng.integers(3, size=n), np.array([[-1.0, 0, 0], [1, 0, 0]])[np.arange(n) // 600].T
     other, at = (one + rng.integers(1, 3, size=n)) % 3, np.arange(n)
     won = rng.random(n) < 1 / (1 + np.exp(x[other, at] - x[one, at]))
-    days = pd.Timestamp("2026-10-02") + pd.to_timedelta(at // 20, "D")
-    rows = {
-        "prompt": at // 3,
-        "model_a": names[one],
-        "model_b": names[other],
-        "voter": at % 40,
-        "day": days.astype(str),
-    }
-    pd.DataFrame(rows | {"winner": np.where(won, "model_a", "model_b")}).to_json(
-        "votes.jsonl", orient="records", lines=True
-    )
+    days = (pd.Timestamp("2026-10-02") + pd.to_timedelta(at // 20, "D")).astype(str)
+    rows = {"prompt": at // 3, "model_a": names[one], "model_b": names[other], "voter": at % 40, "day": days}
+    frame = pd.DataFrame(rows | {"winner": np.where(won, "model_a", "model_b")})
+    frame.to_json("votes.jsonl", orient="records", lines=True)
     assert main(["audit", "votes.jsonl", "--yes", "--since", "2026-11-01"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "Since 2026-11-01, 1 of 3 systems has changed by more than chance explains: a is stronger (" in said
