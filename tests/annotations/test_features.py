@@ -56,6 +56,7 @@ PRESENT = {
     "control_system": "scored",
     "known_annotators": "project",
     "preparation": "project",
+    "votes": "project",
 }
 
 

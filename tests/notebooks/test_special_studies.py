@@ -41,7 +41,7 @@ sources:
      columns: {dialogue: chat, system: bot, annotator: worker, label: what, score: rating}}
   - {adapter: table, file: duels.csv, layout: long, values: {first: 1, second: -1, same: 0},
      columns: {dialogue: chat, dialogue_b: chat_b, system: bot, system_b: bot_b, annotator: worker, label: what,
-               score: won}}
+               score: won, first_shown: shown, system_text: said, system_text_b: said_b}}
 labels:
   fluency: {scale: [0, 100], direction: 1}
   preference: {method: face_off, scale: [-1, 1]}
@@ -66,14 +66,15 @@ def queue():
 def duels(n=30):
     """Dialogues of two systems, of which `better` is better, each judged by two of four workers."""
     rng = np.random.default_rng(3)
-    rated, won = ["chat,bot,worker,what,rating"], ["chat,bot,chat_b,bot_b,worker,what,won"]
+    rated, won = ["chat,bot,worker,what,rating"], ["chat,bot,chat_b,bot_b,worker,what,won,shown,said,said_b"]
     for i in range(n):
         for worker in rng.choice(4, 2, replace=False):
             for bot, mean in (("better", 70), ("worse", 40)):
                 score = int(np.clip(round(rng.normal(mean, 12)), 0, 100))
                 rated.append(f"{bot}{i},{bot},w{worker},fluency,{score}")
             first = rng.choice(["first", "same", "second"], p=[0.7, 0.1, 0.2])
-            won.append(f"better{i},better,worse{i},worse,w{worker},preference,{first}")
+            said = f"{rng.choice(['left', 'right'])},{'so ' * (i % 7)},{'no ' * (i % 5)}"
+            won.append(f"better{i},better,worse{i},worse,w{worker},preference,{first},{said}")
     return {"rated_csv": "\n".join(rated) + "\n", "duels_csv": "\n".join(won) + "\n"}
 
 
@@ -89,7 +90,7 @@ def weighted(tmp_path_factory):
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     folder = tmp_path_factory.mktemp("special")
-    found = run_all(folder, [studies.write(folder, DUELS, "duels", **duels())], only=["03", "07"])
+    found = run_all(folder, [studies.write(folder, DUELS, "duels", **duels())], only=["03", "07", "19"])
     assert found.code == 0, found.said
     return found
 
@@ -155,6 +156,17 @@ def test_notebooks_know_methods_of_a_study_and_the_better_system_leads_by_them(w
         assert "Face off" in world.page("duels", notebook).text
     means = rows[(rows["statistic"] == "mean") & (rows["label"] == "fluency")].groupby("system")["estimate"].first()
     assert means["better"] - means["worse"] == pytest.approx(30, abs=6)
+
+
+def test_votes_have_boards_as_collected_and_at_equal_side_and_length(world):
+    rows = world.results("duels", "19_comparisons")
+    first = rows[(rows["statistic"] == "board_place") & (rows["system"] == "better")]
+    assert first["estimate"].tolist() == [1, 1]
+    assert set(rows.loc[rows["statistic"] == "covariate_wins", "condition"]) == {
+        "covariate=characters",
+        "covariate=side",
+    }
+    assert "at equal side and length" in text(world, "duels", "19_comparisons")
 
 
 def test_methods_are_read_and_named_and_those_of_other_studies_do_not_show(tmp_path):

@@ -246,10 +246,11 @@ def _periods(frames: Frames, study: Study) -> str | None:
 
 
 def _votes(frames: Frames, study: Study) -> str | None:
-    """For notebook 19: comparisons of two systems."""
-    marks = frames["annotations"]
-    between = marks["system_b"].notna() & (marks["system_b"].astype(object) != marks["system"].astype(object))
-    return _reason(between.any(), "No judgement compares two systems.")
+    """For notebook 19: comparisons of two ranked systems, on a label that says which is better."""
+    pairs = frames["annotations"][frames["annotations"]["dialogue_b"].notna()]
+    outside = pairs[["system", "system_b"]].isin(study.unranked_systems).any(axis=1)
+    between = pairs[~outside & (pairs["system_b"].astype(object) != pairs["system"].astype(object))]
+    return _directed(between, study) if len(between) else "No judgement compares two systems."
 
 
 def _moderation(frames: Frames, study: Study) -> str | None:

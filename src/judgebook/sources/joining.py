@@ -18,6 +18,7 @@ from judgebook.sources.instead import embedded
 from judgebook.sources.places import find, names
 from judgebook.sources.reading import Counts, Reading
 from judgebook.sources.rows import repeats, training
+from judgebook.sources.rows.cells import TEXTS
 from judgebook.sources.rows.spelling import Spelling
 from judgebook.study import limits, schema
 from judgebook.study.labels import Label
@@ -198,6 +199,10 @@ def all_dialogues(dialogues: pd.DataFrame, annotations: pd.DataFrame) -> pd.Data
     once = [codes.plain(sides.drop_duplicates(key)) for sides in (annotations[left], right.rename(columns=side))]
     judged = pd.concat(once, ignore_index=True)
     judged = judged[judged["dialogue"].notna()]
+    if (again := dialogues.duplicated(key, keep=False)).any():  # each source may have some of its texts
+        same, texts = dialogues[again], [c for c in TEXTS if c in dialogues]
+        held = same.groupby(key, dropna=False, sort=False)[texts].transform("first").astype(object)
+        dialogues = dialogues.assign(**{c: dialogues[c].where(dialogues[c].notna(), held[c]) for c in texts})
     every = pd.concat([dialogues[key], judged[key]], ignore_index=True)
     # a missing corpus is reported later
     item = every.groupby(["corpus", "dialogue"], dropna=False, sort=False).ngroup()

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from fixtures.boxes import unreadable
 from scipy.special import expit
 
 from judgebook.display.names import DisplayNames
@@ -13,7 +14,7 @@ from judgebook.questions.comparisons import adjusted, analysis, first_page, view
 from judgebook.questions.comparisons.adjusted import COLLECTED, EQUAL
 from judgebook.questions.comparisons.question import Comparisons
 from judgebook.study.labels import Label
-from judgebook.study.results import where
+from judgebook.study.results import Results, where
 from judgebook.study.schema import ANNOTATIONS, DIALOGUE_FACTS, DIALOGUES, METRIC_SCORES, conform
 
 LABEL = Label("better", "comparative", "Better", (-1.0, 1.0), "ordinal", direction=1)
@@ -28,8 +29,8 @@ def frame(columns, spec):
 
 
 def world(seed, *, side=0.0, length=0.0, n=900, contexts=40):
-    """Votes on systems a to d of strengths 0, 0, 0.6 and 0.6: b and d write four times as much. Effects are log odds, of the
-    side shown first and of a doubling of the length. Returns annotations and dialogues."""
+    """Votes on systems a to d of strengths 0, 0, 0.6 and 0.6: b and d write four times as much. Effects are log odds,
+    of the side shown first and of a doubling of the length. Returns annotations and dialogues."""
     rng = np.random.default_rng([11, seed])
     words = np.exp2(5 + np.array([0, 2, 0, 2]) + rng.normal(0, 1, (contexts, 4))).astype(int)
     one = rng.integers(4, size=n)
@@ -109,8 +110,17 @@ def test_the_page_says_what_moved_and_that_it_is_a_choice(results):
     assert plot.title == "The answer shown first is favoured"
     (dumbbells,) = views.moved(results, NAMES)
     assert dumbbells.title.startswith("At equal side and length, ")
+    assert not unreadable([plot, dumbbells])
     (table,) = views.boards(results, NAMES)
     assert len(table.frame) == 4
+
+
+def test_of_many_boards_the_page_gives_ends_and_counts(results):
+    many = {s: pd.concat([f.assign(group=g) for g in "vwxyz"], ignore_index=True) for s, f in results.items()}
+    prose, *_ = views.effects(Results(many), NAMES)
+    assert "of 100 votes on 5 boards. All 5 effects are beyond chance" in prose.text
+    (headline,) = views.findings(Results(many), NAMES)
+    assert headline.text.count("\n- ") == 5
 
 
 def test_without_an_effect_no_move_is_beyond_chance_and_the_first_page_says_nothing_of_one():
@@ -141,17 +151,14 @@ def test_what_is_not_known_is_left_out_with_the_reason(confounded):
     dialogues = dialogues.assign(system_text=dialogues["system_text"].where(~dialogues["dialogue"].isin(some)))
     found = analysed(annotations.assign(first_shown=None), dialogues, "side", "characters", "tokens")
     notes = found["covariate_effect"].set_index("covariate")["note"]
-    assert notes["side"] == "the data do not say which answer was shown first"
-    assert notes["tokens"] == "it is known of both answers in 0 of 900 votes"
+    assert notes["side"] == notes["tokens"] == "it is known of 0 of 900 votes"
     without = int(annotations[["dialogue", "dialogue_b"]].isin(some).any(axis=1).sum())
     assert found["votes_left_out"]["estimate"].tolist() == [without]
     assert set(found["board_place"]["n"]) == {900 - without}
     nothing = analysed(annotations.assign(first_shown=None), dialogues.iloc[:0])
     assert set(nothing) == {"covariate_effect", "may_be_best", "lead_anytime"}
     (headline,) = views.findings(nothing, NAMES)
-    assert headline.text.startswith(
-        "**Nothing to be made equal:** length: it is known of both answers in 0 of 900 votes; side: "
-    )
+    assert headline.text.startswith("**Nothing to be made equal:** side: it is known of 0 of 900 votes; length: it")
     assert first_page.answer(None, nothing, NAMES) == ("", None)
 
 

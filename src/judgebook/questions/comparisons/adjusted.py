@@ -65,33 +65,30 @@ def measured(
     return Measured(values, {*OF_TEXTS, *ratios} - {*DIFFERENCES}, SIDE in wanted)
 
 
-def in_order_shown(rows: Annotations) -> tuple[Annotations, bool]:
-    """Votes with the answer that was shown first as their first, and whether that is known of all."""
-    known = rows["first_shown"].notna().all()
-    turned = (rows["first_shown"] == "right").to_numpy() & known
-    ends = {}
+def in_order_shown(rows: Annotations) -> Annotations:
+    """Votes with the answer that was shown first as their first, where that is known."""
+    turned = (rows["first_shown"] == "right").fillna(False).to_numpy(bool)
+    ends: dict[str, pd.Series] = {}
     for one, other in (("system", "system_b"), ("dialogue", "dialogue_b")):
         ends |= {one: rows[other].where(turned, rows[one]), other: rows[one].where(turned, rows[other])}
-    return rows.assign(**ends, score=rows["score"].where(~turned, -rows["score"])), bool(known)
+    return rows.assign(**ends, score=rows["score"].where(~turned, -rows["score"]))
 
 
 def covariates(rows: Annotations, of: Measured) -> tuple[Annotations, dict[str, np.ndarray], dict[str, str]]:
     """Votes in the order shown, of which all covariates are known; these, of the first answer less the second; and why
     others are left out, by name."""
-    rows, known = in_order_shown(rows)
-    found, left_out, whole = dict[str, np.ndarray](), dict[str, str](), np.ones(len(rows), bool)
+    rows, every = in_order_shown(rows), dict[str, np.ndarray]()
+    if of.side:
+        every[SIDE] = np.where(rows["first_shown"].notna(), 1.0, np.nan)
     for name, values in of.values.items():
         first, second = sides(rows, values)
-        x = ratio(first, second) if name in of.ratios else first - second
-        there = np.isfinite(x)
-        if there.mean() < KNOWN:
-            left_out[name] = f"it is known of both answers in {there.sum():,} of {len(rows):,} votes"
-            continue
-        found[name], whole = x, whole & there
-    if of.side and known:
-        found = {SIDE: np.ones(len(rows)), **found}
-    elif of.side:
-        left_out[SIDE] = "the data do not say which answer was shown first"
+        every[name] = ratio(first, second) if name in of.ratios else first - second
+    known = {name: np.isfinite(x) for name, x in every.items()}
+    found = {name: x for name, x in every.items() if known[name].mean() >= KNOWN}
+    left_out = {
+        name: f"it is known of {known[name].sum():,} of {len(rows):,} votes" for name in every if name not in found
+    }
+    whole = np.logical_and.reduce([known[name] for name in found]) if found else np.ones(len(rows), bool)
     return rows[whole], {name: x[whole] for name, x in found.items()}, left_out
 
 
@@ -104,8 +101,7 @@ def boards(
 ) -> Results:
     """Rows of both boards, of what moved and of the effect of each covariate, for every label.
 
-    judged : of `analysis.votes`. people : by corpus and group, whether annotators
-    are a sample of others.
+    judged : of `analysis.votes`. people : by corpus and group, whether annotators are a sample of others.
     """
     rows: list[dict[str, Any]] = []
     alone = 1 - (1 - confidence) / max(judged.groupby(CELL).ngroups, 1)
@@ -149,8 +145,8 @@ def of_boards(
             row = {**head, "system": system, "board": name, "n_clusters": int(fit.sizes[i]), "note": fit.note or None}
             x, place = levels.estimates[i], places[name][i]
             yield row | {"statistic": "board_strength", "estimate": x, **_ends(x - half[i], x + half[i], "t")}
-            ends = (least[i], most[i]) if levels.comparable else (nan, nan)
-            yield row | {"statistic": "board_place", "estimate": place, **_ends(*ends, "simultaneous")}
+            low, high = (least[i], most[i]) if levels.comparable else (nan, nan)
+            yield row | {"statistic": "board_place", "estimate": place, **_ends(low, high, "simultaneous")}
     if equal.slopes is None:
         return
     moved, moves = equal.slopes.moved, region(equal, of_moves)
@@ -164,7 +160,11 @@ def of_boards(
         ends = _ends(moved[i] - half[i], moved[i] + half[i], "scheffe")
         yield row | {"statistic": "strength_moved", "estimate": moved[i], **ends}
         # a place nearer to the first is a smaller number
-        yield row | {"statistic": "places_moved", "estimate": -shown[i], **_ends(-most[i], -least[i], "scheffe")}
+        yield row | {
+            "statistic": "places_moved",
+            "estimate": 0.0 - shown[i],
+            **_ends(0.0 - most[i], 0.0 - least[i], "scheffe"),
+        }
 
 
 def region(fit: Fit, confidence: float) -> np.ndarray:
@@ -225,8 +225,8 @@ def between_groups(
                 gap, error = x - y, float(np.hypot(se, other))
                 row = {"corpus": corpus, "method": method, "label": label, "group": group, "group_b": first}
                 row |= {"statistic": "covariate_difference", "covariate": name, "level": METHODS[method].unit}
-                row |= {"p_value": 2 * float(ndtr(-abs(gap) / error))}
-                yield row | _estimate(np.array([gap, gap - half * error, gap + half * error]))
+                p = 2 * float(ndtr(-abs(gap) / error))
+                yield row | {"p_value": p} | _estimate(np.array([gap, gap - half * error, gap + half * error]))
 
 
 def _estimate(ends: np.ndarray) -> dict[str, Any]:

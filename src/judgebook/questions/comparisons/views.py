@@ -89,7 +89,7 @@ def effects(results: Results, names: DisplayNames, ratios: tuple[str, ...] = ())
             "ratio": name in ratios,
             "of": [{"who": who[tuple(row[c] for c in BOARD)], "wins": row} for row in rows.to_dict("records")],
             "ends": [100 * rows["estimate"].min(), 100 * rows["estimate"].max()],
-            "clear": int((rows["p_adjusted"] < 1 - names.confidence).sum()),
+            "beyond": int((rows["p_adjusted"] < 1 - names.confidence).sum()),
         }
         for name, rows in wins.groupby("covariate", sort=False)
     ]
@@ -131,6 +131,7 @@ def _forest(wins: ResultRows, names: DisplayNames) -> Plot:
         len(parts),
         1,
         squeeze=False,
+        sharex=True,
         width=5.4,
         height=_ROW * sum(heights) + 0.5 * len(parts) + 0.4,
         gridspec_kw={"height_ratios": heights},
@@ -139,7 +140,7 @@ def _forest(wins: ResultRows, names: DisplayNames) -> Plot:
         forest(part, ax, names, xlim=limits, reference=(50.0,), decimals=0)
         panel(ax, part, names)
         ax.set_title(title[0].upper() + title[1:])
-    axes[-1, 0].set_xlabel("Votes won of 100 between equal systems, ties left out")
+    axes[-1, 0].set_xlabel("Votes won of 100 between otherwise equal answers, ties left out")
     groups = list(names.sort(rows)["group"].unique())
     if len(groups) > 1:
         legend_of(
