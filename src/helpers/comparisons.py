@@ -7,7 +7,16 @@ import pandas as pd
 
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
-from judgebook.questions.comparisons import adjusted, analysis, kinds, kinds_views, next_votes, views, voter_views
+from judgebook.questions.comparisons import (
+    adjusted,
+    analysis,
+    changed,
+    kinds,
+    kinds_views,
+    next_votes,
+    views,
+    voter_views,
+)
 from judgebook.questions.performance.arrangement import best_first
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 
@@ -27,6 +36,7 @@ class Page(NotebookPage):
             self.measured,
             kinds.kinds_of(self.judged, self.run.read("dialogues")),
             options.target_mix,
+            since=options.since,
             inference=self.study.inference.annotators,
             confidence=self.study.bootstrap.confidence,
         )
@@ -59,4 +69,5 @@ class Page(NotebookPage):
         yield voter_views.needed(self.results, self.names)
 
     def next_votes(self) -> Section:
+        yield changed.views(self.results, self.names, self.study.comparisons.since)
         yield next_votes.views(self.results, self.names, self.study.bootstrap.confidence)

@@ -69,6 +69,23 @@ def test_a_yaml_that_was_corrected_is_used(called, monkeypatch, capsys):
     path.write_text(text, encoding="utf-8")
 
 
+@pytest.mark.verify
+def test_of_votes_it_says_what_has_changed_since_a_day(tmp_path, monkeypatch, capsys):
+    """The column of times is read where it is asked for: `a` was the worst of three in October, and is the best."""
+    monkeypatch.chdir(tmp_path)
+    rng, names, n = np.random.default_rng(1), np.array(["a", "b", "c"]), 1200
+    one, x = rng.integers(3, size=n), np.array([[-1.0, 0, 0], [1, 0, 0]])[np.arange(n) // 600].T
+    other, at = (one + rng.integers(1, 3, size=n)) % 3, np.arange(n)
+    won = rng.random(n) < 1 / (1 + np.exp(x[other, at] - x[one, at]))
+    days = (pd.Timestamp("2026-10-02") + pd.to_timedelta(at // 20, "D")).astype(str)
+    rows = {"prompt": at // 3, "model_a": names[one], "model_b": names[other], "voter": at % 40, "day": days}
+    frame = pd.DataFrame(rows | {"winner": np.where(won, "model_a", "model_b")})
+    frame.to_json("votes.jsonl", orient="records", lines=True)
+    assert main(["audit", "votes.jsonl", "--yes", "--since", "2026-11-01"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Since 2026-11-01, 1 of 3 systems has changed by more than chance explains: a is stronger (" in said
+
+
 def test_what_is_open_is_said_and_has_an_exit_code(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     frame = judgements().rename(columns={"quality": "flurbiness"}).drop(columns="noise")

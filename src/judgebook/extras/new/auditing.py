@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgebook.extras.new import writing
+from judgebook.extras.new.asking.edits import edited
 from judgebook.extras.new.calls.frames import (
     YAMLS,
     columns_of,
@@ -31,11 +33,13 @@ if TYPE_CHECKING:
     from judgebook.pipeline.audit.result import Audit
 
 
-def command(sources: list[Path], folder: Path | None, values: list[str], *, yes: bool) -> int:
+def command(sources: list[Path], folder: Path | None, values: list[str], *, yes: bool, since: str | None = None) -> int:
     """Audit data files, or the study of a YAML; prints the answers, and returns the exit code.
 
     folder : where all is written; by default `<name>_audit` in the current folder. values : KEY=VALUE, changes of the
-    YAML. yes : accept what is assumed instead of asking. A YAML of an earlier audit in that folder is used as it is.
+    YAML. yes : accept what is assumed instead of asking. since : of votes, the day or period since which changes are
+    asked for; a YAML that is written then reads the column of times, where there is one. A YAML of an earlier audit in
+    that folder is used as it is.
     The code is 0, 1 where an analysis failed, 2 where data could not be read, 3 where questions about them are open.
     """
     from judgebook.pipeline.audit.computing import output_below
@@ -52,9 +56,14 @@ def command(sources: list[Path], folder: Path | None, values: list[str], *, yes:
         print(f"using {store.relative(path)}, which describes the data; without it, they are looked at anew")
     elif path != source and writing.write(path, sources, yes=yes, facts_only=True) == 2:
         return 2
+    elif since and path != source:
+        path.write_text(with_times(path.read_text("utf-8")), "utf-8")
+    values = [*values, f"comparisons.since={since}"] if since else values
     with output_below(folder):
         first, rows = audited(path, values, lambda step: print(f"  … {step}", file=sys.stderr, flush=True))
         print("", *printed(first, rows), "", sep="\n")
+        if since and first.evidence.annotations["system_b"].isna().all():
+            print("--since is for votes on two systems; `over_time: {every: week}` compares weeks of other judgements")
         print(f"page: {store.relative(folder / PAGE)}; text: {store.relative(folder / MARKDOWN)}")
         print(f"whole report, with every figure and table: {whole(path)}")
         if n := len(first.evidence.study.open_questions):
@@ -63,6 +72,12 @@ def command(sources: list[Path], folder: Path | None, values: list[str], *, yes:
     if any(row.state == "failed" for row in rows):
         return 1
     return 3 if first.evidence.study.open_questions else 0
+
+
+def with_times(text: str) -> str:
+    """A YAML that reads the column of times that it says it does not use."""
+    unused = re.search(r"\n +# not used: .*`columns: \{completed_at: (.+?)\}` and .*", text)
+    return edited(text.replace(unused[0], ""), "sources.*.columns.completed_at", unused[1]) if unused else text
 
 
 def audit(

@@ -47,6 +47,8 @@ def _audit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", type=Path, nargs="+", metavar="FILE", help=about)
     parser.add_argument("--yes", action="store_true", help="accept what is assumed instead of asking")
     parser.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="write to DIR (default: NAME_audit)")
+    since = "of votes: what has changed since that day or period (the YAML's comparisons.since)"
+    parser.add_argument("--since", metavar="DAY", help=since)
     change = "change the YAML for this audit"
     parser.add_argument(
         "--set", dest="values", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=change
@@ -56,7 +58,7 @@ def _audit_options(parser: argparse.ArgumentParser) -> None:
 def _audit(args: argparse.Namespace) -> int:
     from judgebook.extras.new.auditing import command
 
-    return command(args.data, Path(args.out) if args.out else None, args.values, yes=args.yes)
+    return command(args.data, Path(args.out) if args.out else None, args.values, yes=args.yes, since=args.since)
 
 
 AUDIT = Command(

@@ -31,6 +31,11 @@ class Comparisons(Section):
         "are not named have none",
         examples=[{"code": 0.5, "creativity": 0.5}],
     )
+    since: str | None = Field(
+        None,
+        description="a day or period: what has changed in votes from then on, against those before; null: not asked",
+        examples=["2026-11-01"],
+    )
 
 
 QUESTIONS = [
