@@ -10,8 +10,11 @@ from scipy.special import logsumexp
 
 from judgebook.model import comparisons
 from judgebook.model.comparisons import Comparisons, fit
+from judgebook.model.contrasts import of_pairs
 from judgebook.model.fit import ANSWER, RESIDUAL, TASTE
-from judgebook.statistics.paired_laplace import PairedLaplace, Part, solve_large
+from judgebook.statistics import large_laplace
+from judgebook.statistics.large_laplace import LargeLaplace
+from judgebook.statistics.paired_laplace import PairedLaplace, Part
 
 
 def random_parts(found):
@@ -321,17 +324,6 @@ def test_no_variance():
     assert min(every) == 0
 
 
-@pytest.mark.parametrize("ridge", [0.0, 0.04])
-def test_large_is_as_dense(votes, ridge):
-    _, parts = model_of(votes)
-    args = votes.first, votes.second, votes.score, np.ones(len(votes)), 4, parts, ridge
-    variances = np.array([0.3, 0.6])
-    dense, found = PairedLaplace(*args).evaluate(variances), solve_large(*args, variances=variances)
-    np.testing.assert_allclose(found.strengths, dense.strengths, atol=1e-5)
-    assert found.eta == pytest.approx(dense.eta, abs=1e-5)
-    np.testing.assert_allclose(found.covariance, dense.covariance, rtol=1e-4, atol=1e-6)
-
-
 def measured(n=240, seed=5):
     """Side and a length that is as long as the system is good, by chance."""
     return {"side": np.ones(n), "length": np.random.default_rng(seed).normal(size=n)}
@@ -400,40 +392,62 @@ def test_slopes_of_simulated_boards_are_within_their_intervals():
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.04])
-def test_gradient_and_large_with_covariates(votes, ridge):
+@pytest.mark.parametrize("names", [(), ("side", "length")])
+def test_large_is_as_dense(votes, ridge, names, monkeypatch):
+    """The gradient, with products of each unknown and exact solutions; strengths, slopes and their covariance."""
+    monkeypatch.setattr(large_laplace, "_PRECISION", 1e-9)
+    monkeypatch.setattr(large_laplace, "_SMALL_GAIN", 1e-14)
     _, parts = model_of(votes)
-    who = np.asarray(votes.annotator)
-    parts = [*parts, Part(who[:, None], who, by_d=(1.0,), by_eta=(0.0,))]
-    x = np.column_stack([*measured().values()])
+    who, variances = np.asarray(votes.annotator), np.array([0.3, 0.6, 0.2, 0.4])
+    parts += [Part(who[:, None], who, *by) for by in (((1.0,), (0.0,)), ((0.0,), (1.0,)))]
+    x = np.column_stack([np.zeros((240, 0)), *(measured()[name] for name in names)])
     args = votes.first, votes.second, votes.score, np.ones(len(votes)), 4, parts, ridge, x
-    variances = np.array([0.3, 0.6, 0.2])
-    model = PairedLaplace(*args)
-    dense, found = model.evaluate(variances), solve_large(*args, variances=variances)
-    for i, step in enumerate(np.eye(3) * 1e-4):
+    model, large = PairedLaplace(*args), LargeLaplace(*args)
+    dense, (gradient, information) = model.evaluate(variances), large.evaluate(variances)
+    for i, step in enumerate(np.eye(4) * 1e-3):
         up, down = (model.evaluate(variances + sign * step).log_likelihood for sign in (1, -1))
-        assert dense.gradient[i] == pytest.approx((up - down) / 2e-4, rel=1e-4, abs=1e-5)
-    for name in ("strengths", "slopes"):
+        assert dense.gradient[i] == pytest.approx((up - down) / 2e-3, rel=1e-4, abs=1e-5)
+    np.testing.assert_allclose(gradient, dense.gradient, rtol=1e-5, atol=1e-6)
+    assert np.linalg.eigvalsh(information).min() > 0
+    found, added, slopes = large.covariance()
+    for name in ("strengths", "slopes", "eta"):
         np.testing.assert_allclose(getattr(found, name), getattr(dense, name), atol=1e-5)
     for name in ("covariance", "slopes_covariance"):
         np.testing.assert_allclose(getattr(found, name), getattr(dense, name), rtol=1e-3, atol=1e-5)
+    # by how much its variance changes the covariance, and as long as votes' weights are as they are
+    weights, moved = large.second_derivatives, LargeLaplace(*args)
+    moved.evaluate(variances + np.array([0.0, 0.01, 0.0, 0.0]))
+    for expected in (slopes[1], added[1] / 0.6):
+        up = moved.covariance()[0].covariance[:4, :4]
+        np.testing.assert_allclose(of_pairs(expected), of_pairs(up - found.covariance[:4, :4]) / 0.01, rtol=0.05)
+        moved.second_derivatives = weights
 
 
-def test_samples_of_groups(votes, monkeypatch):
-    """Of all groups they find what the whole does; of some, what these say of their own part. Without ties: of the
-    variance of these between annotators there is none here."""
-    votes = replace(votes, score=np.where(votes.score == 0, 1, votes.score))
-    fitted = fit(votes)
-    assert fitted.log_nu == -np.inf
-    monkeypatch.setattr(comparisons, "_DENSE", 0)
-    whole = fit(votes)
-    np.testing.assert_allclose(list(whole.variances.values()), list(fitted.variances.values()), atol=1e-6)
-    np.testing.assert_allclose(whole.levels.estimates, fitted.levels.estimates, atol=1e-4)
-    np.testing.assert_allclose(whole.levels.errors, fitted.levels.errors, rtol=1e-3)
-    # each variance as if the other were known: no fewer degrees of freedom than half, no infinite ones
-    pairs = np.triu_indices(4, 1)
-    ratio = whole.levels.df[pairs] / fitted.levels.df[pairs]
-    assert np.all((ratio > 0.5) & (ratio < 2))
-    monkeypatch.setattr(comparisons, "_MOST", 12)
-    some = fit(votes)
-    assert list(some.variances) == list(fitted.variances)
-    assert some.variances != whole.variances
+def test_where_no_dense_matrix_is(votes, fitted, monkeypatch):
+    """The same board, with a product for each unknown and with random signs; also without ties and with covariates."""
+    side = {"side": np.ones(len(votes))}
+    monkeypatch.setattr(comparisons, "_GAIN", 1e-6)
+    for c in (votes, replace(votes, score=np.where(votes.score == 0, 1, votes.score), covariates=side)):
+        monkeypatch.setattr(comparisons, "_DENSE", 2_500)
+        dense = fit(c)
+        monkeypatch.setattr(comparisons, "_DENSE", 0)
+        for exact, near in ((512, 0.01), (0, 0.05)):
+            monkeypatch.setattr(large_laplace, "_EXACT", exact)
+            found = fit(c)
+            np.testing.assert_allclose(list(found.variances.values()), list(dense.variances.values()), atol=near)
+            np.testing.assert_allclose(found.levels.estimates, dense.levels.estimates, atol=near / 3)
+            np.testing.assert_allclose(found.levels.errors, dense.levels.errors, rtol=near)
+            np.testing.assert_allclose(found.people, dense.people, rtol=0.2)
+            pairs = np.triu_indices(4, 1)
+            ratio = found.levels.df[pairs] / dense.levels.df[pairs]
+            assert np.all((ratio > 0.5) & (ratio < 2))
+
+
+def test_annotators_are_kept_apart_where_only_their_sides_differ():
+    """Each saw a system once: no taste. Half of them always choose the first, half the second."""
+    annotator, pair = np.repeat(np.arange(40), 3), np.tile([0, 2, 4], 40)
+    turned = np.random.default_rng(0).integers(0, 2, 120)
+    score, names, side = np.where(annotator % 2, 1, -1), tuple("abcdef"), {"side": np.ones(120)}
+    found = fit(Comparisons(names, pair + turned, pair + 1 - turned, score, np.arange(120), annotator, None, side))
+    assert found.left_out["taste"] == "each annotator saw a system once"
+    assert found.variances["side"] > 5

@@ -23,18 +23,20 @@ strengths exist). Fai and Cornelius 1996, Journal of Statistical Computation and
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf, log, pi
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import logsumexp
 
 from judgebook.model.contrasts import Levels, of_pairs
 from judgebook.model.fit import ANSWER, PEOPLE, RESIDUAL, SIDE, TASTE, Fit, Slopes, confounded, crossed
-from judgebook.statistics.paired_laplace import Integrated, PairedLaplace, Part, dense_size, solve_large
+from judgebook.statistics.large_laplace import LargeLaplace
+from judgebook.statistics.paired_laplace import Integrated, PairedLaplace, Part, dense_size
 
 #: least and largest variance that is tried; the least stands for 0
 _VARIANCES = (1e-6, 50.0)
@@ -47,8 +49,11 @@ _WEAK = 5.0
 _SMALL = 1e-3
 #: search by log variances: start, steps and their length at most, gain and slope that no longer matter
 _START, _CLIMBS, _LONGEST, _PRECISION, _FLAT = 0.3, 50, 1.5, 1e-4, 0.05
-#: levels of all but what is eliminated that a dense matrix may have; of those of samples
-_DENSE, _MOST, _SEED = 2_500, 800, 20261129
+#: start of scoring
+_NEARER = 0.1
+#: what a step of scoring may gain that is not taken any more; levels of all but what is eliminated that a dense matrix
+#: may have
+_GAIN, _DENSE = 1e-3, 2_500
 #: of variances, for derivatives
 _STEP = 0.05
 
@@ -92,47 +97,43 @@ def fit(comparisons: Comparisons) -> Fit:
     parts = dict(_parts(c, left_out))
     apart, note = _apart(c, weight)
     measured, spread = _covariates(c, weight, left_out)
-    group, codes = 0 * c.first, [np.asarray(c.context if name == ANSWER else c.annotator) for name in parts]
-    for code in codes if not _ties_vary(c) else [*codes, np.asarray(c.annotator)]:
-        group = crossed(group, code)
+    codes = [np.asarray(c.context if name == ANSWER else c.annotator) for name in parts]
     # votes alike in everything are one row with a count, whichever side is named first
     turned = (c.first > c.second) & (SIDE not in spread)
     measured = np.where(turned[:, None], -measured, measured)
-    for column in measured.T:
-        group = crossed(group, np.unique(column, return_inverse=True)[1])
     low, high = np.where(turned, c.second, c.first), np.where(turned, c.first, c.second)
     score = np.sign(np.where(turned, -c.score, c.score)).astype(int)
-    cell = ((group * s + low) * s + high) * 3 + score + 1
+    sided, ties = SIDE in spread and _several(c.annotator), _ties_vary(c)
+    cell = crossed(low * s + high, score + 1)
+    for code in [*([np.asarray(c.annotator)] if sided or ties else []), *codes[::-1], *measured.T]:
+        if int(cell.max()) + 1 < len(c):  # else no two are alike
+            cell = crossed(pd.factorize(code)[0], cell)
     _, row, of = np.unique(cell, return_index=True, return_inverse=True)
     counts = np.bincount(of, weight)
     random = []
     for name, code in zip(parts, codes, strict=True):
         a, b = parts[name]
         random.append(Part(np.where(turned[:, None], np.column_stack([b, a]), np.column_stack([a, b]))[row], code[row]))
-    sided, ties = SIDE in spread and _several(c.annotator), _ties_vary(c)
     who = np.asarray(c.annotator)[row] if sided or ties else row
     if sided:
         random.append(Part(who[:, None], who, by_d=(1.0,), by_eta=(0.0,)))
     if ties:
         random.append(Part(who[:, None], who, by_d=(0.0,), by_eta=(1.0,)))
     rows = _Rows(low[row], high[row], score[row], counts, s, random, _WEAK**-2 if note else 0.0, measured[row])
-    variances, found, df = _estimated(rows)
+    named = [*parts, *[SIDE] * sided, *["ties"] * ties]
+    variances, found, df, people = _estimated(rows, np.isin(named, PEOPLE))
     df[apart] = np.nan
     centred = found.strengths - found.strengths.mean()
-    named = [*parts, *[SIDE] * sided, *["ties"] * ties]
     of_parts = {n: float(v) if v > 1.01 * _VARIANCES[0] else 0.0 for n, v in zip(named, variances, strict=True)}
     of_parts.pop("ties", None)
-    kept = np.array([_VARIANCES[0] if name in PEOPLE else v for name, v in zip(named, variances, strict=True)])
-    covariance = found.covariance[:s, :s]
-    without = _at(rows, kept).covariance[:s, :s] if TASTE in parts else covariance
     sides = np.concatenate([c.first, c.second])
     return Fit(
         c.systems,
-        Levels(centred, covariance, df),
+        Levels(centred, found.covariance[:s, :s], df),
         of_parts | {RESIDUAL: _CHANCE},
         left_out,
         others=TASTE in parts,
-        people=np.maximum(of_pairs(covariance - without), 0.0),
+        people=people,
         n=len(c),
         n_annotators=0 if c.annotator is None else int(c.annotator.max()) + 1,
         sizes=np.bincount(sides, minlength=s),
@@ -148,25 +149,27 @@ def _covariates(c: Comparisons, weight: np.ndarray, left_out: dict[str, str]) ->
     """(n, k) covariates in units of their spread, and the spread of each. One that systems and the others before it
     determine is left out, with the reason."""
     n, s = len(c), len(c.systems)
-    sides = coo_array((np.repeat([1.0, -1.0], n), (np.tile(np.arange(n), 2), np.r_[c.first, c.second])), shape=(n, s))
-    known: list[np.ndarray] = []
-    spread = dict[str, float]()
-    gram = np.asarray((sides.T @ (sides * weight[:, None]).tocsr()).toarray())
-    for name, values in c.covariates.items():
-        x = np.ones(n) if name == SIDE else np.asarray(values, float)
-        size = float(np.sqrt(weight @ x**2 / weight.sum()))
-        if not np.isfinite(size):
+    x = np.empty((n, len(c.covariates)))
+    for column, (name, values) in zip(x.T, c.covariates.items(), strict=True):
+        column[:] = 1.0 if name == SIDE else np.asarray(values, float)
+    size = np.sqrt(weight @ x**2 / weight.sum())
+    for name, of in zip(c.covariates, size, strict=True):
+        if not np.isfinite(of):
             raise ValueError(f"covariate {name!r}: expected a number for each vote")
-        others = np.column_stack([*known, x])
-        met = sides.T @ (others * weight[:, None])
-        of_others = others.T @ (others * weight[:, None]) - met.T @ np.linalg.pinv(gram) @ met
-        left = of_others[-1, -1] - of_others[-1, :-1] @ np.linalg.pinv(of_others[:-1, :-1]) @ of_others[:-1, -1]
-        if size == 0 or left < 1e-6 * size**2 * weight.sum():
-            left_out[name] = "it is 0 in all votes" if size == 0 else "systems and other covariates determine it"
+    x /= np.where(size > 0, size, 1.0)
+    sides = coo_array((np.repeat([1.0, -1.0], n), (np.tile(np.arange(n), 2), np.r_[c.first, c.second])), shape=(n, s))
+    sides, heavy = sides.tocsr(), x * weight[:, None]
+    met, gram = sides.T @ heavy, (sides.T @ sides.multiply(weight[:, None])).toarray()
+    left = x.T @ heavy - met.T @ np.linalg.pinv(gram) @ met  # what systems do not say of covariates
+    known, spread = list[int](), dict[str, float]()
+    for i, name in enumerate(c.covariates):
+        own = left[i, i] - left[i, known] @ np.linalg.pinv(left[np.ix_(known, known)]) @ left[known, i]
+        if size[i] == 0 or own < 1e-6 * weight.sum():
+            left_out[name] = "it is 0 in all votes" if size[i] == 0 else "systems and other covariates determine it"
             continue
-        known.append(x / size)
-        spread[name] = size
-    return np.column_stack([np.zeros((n, 0)), *known]), spread
+        known.append(i)
+        spread[name] = float(size[i])
+    return x[:, known], spread
 
 
 def _slopes(found: Integrated, spread: Mapping[str, float]) -> Slopes:
@@ -261,7 +264,7 @@ def _joined(first: np.ndarray, second: np.ndarray, score: np.ndarray, systems: i
 
 
 class _Rows(NamedTuple):
-    """What `PairedLaplace` and `solve_large` take."""
+    """What `PairedLaplace` and `LargeLaplace` take."""
 
     first: np.ndarray
     second: np.ndarray
@@ -272,53 +275,49 @@ class _Rows(NamedTuple):
     ridge: float
     covariates: np.ndarray
 
-    def some(self, part: Part, rng: np.random.Generator) -> _Rows:
-        """The rows of some random groups of a part, as many as have no more than _MOST levels."""
-        of_level = np.zeros(part.size, np.intp)
-        of_level[part.levels] = part.group[:, None]
-        order = rng.permutation(int(part.group.max()) + 1)
-        within = np.cumsum(np.bincount(of_level, minlength=len(order))[order]) <= _MOST
-        keep = np.isin(part.group, order[within])
 
-        def again(codes: np.ndarray) -> np.ndarray:
-            return np.unique(codes[keep], return_inverse=True)[1].reshape(codes[keep].shape)
-
-        parts = [replace(p, levels=again(p.levels), group=again(p.group)) for p in self.parts]
-        kept = {k: getattr(self, k)[keep] for k in (*self._fields[:4], "covariates")}
-        sample = self._replace(**kept, parts=parts)
-        _, _, above = _joined(sample.first, sample.second, sample.score, self.systems)
-        return sample if above == 1 else sample._replace(ridge=max(self.ridge, _WEAK**-2))
-
-
-def _estimated(rows: _Rows) -> tuple[np.ndarray, Integrated, np.ndarray]:
-    """Variances of parts, the model with these, and degrees of freedom of differences.
-
-    Where no dense matrix holds what is left, each variance is that of a sample of the groups of its part, and
-    strengths are those of all votes with these variances.
-    """
-    k = len(rows.parts)
-    if dense_size(rows.parts) <= _DENSE:
-        model = PairedLaplace(*rows)
-        variances = _best(model)
-        moved = [model.evaluate(variances + step) for step in np.diag(_moves(variances))]
-        at = model.evaluate(variances)
-        return variances, at, _degrees(at, moved, variances, _curvature(at, moved, variances))
-    rng, information, variances = np.random.default_rng(_SEED), np.zeros((k, k)), np.zeros(k)
-    for i, part in enumerate(rows.parts):
-        # of the others a sample says little, and Laplace's approximation takes levels seen once for information
-        model = PairedLaplace(*rows.some(part, rng))
-        found = _best(model)
-        moved = [model.evaluate(found + step) for step in np.diag(_moves(found))]
-        information[i, i] = _curvature(model.evaluate(found), moved, found)[i, i]
-        variances[i] = found[i]
-    ends = [solve_large(*rows, variances=variances + step) for step in (0.0 * variances, *np.diag(_moves(variances)))]
-    return variances, ends[0], _degrees(ends[0], ends[1:], variances, information)
+def _estimated(rows: _Rows, of_people: np.ndarray) -> tuple[np.ndarray, Integrated, np.ndarray, np.ndarray]:
+    """Variances of parts, the model with these, degrees of freedom of differences and what annotators add to the
+    variance of each. Where no dense matrix holds what is left, that is at the weights that votes have in the model."""
+    s = rows.systems
+    if dense_size(rows.parts) > _DENSE:
+        large = LargeLaplace(*rows)
+        variances, information = _scored(large)
+        at, added, moved = large.covariance()
+        base = of_pairs(at.covariance[:s, :s])
+        people = sum((of_pairs(each) for each in added[of_people]), 0 * base)
+        slopes = np.array([of_pairs(each) / base for each in moved]).reshape(len(variances), len(base))
+        return variances, at, _degrees(slopes, information, s), people
+    model = PairedLaplace(*rows)
+    variances = _best(model)
+    steps = _moves(variances)
+    moved = [model.evaluate(variances + step) for step in np.diag(steps)]
+    without = model.evaluate(np.where(of_people, _VARIANCES[0], variances)) if of_people.any() else None
+    at = model.evaluate(variances)
+    base = of_pairs(at.covariance[:s, :s])
+    people = 0 * base if without is None else np.maximum(base - of_pairs(without.covariance[:s, :s]), 0.0)
+    slopes = [np.log(of_pairs(up.covariance[:s, :s]) / base) / step for up, step in zip(moved, steps, strict=True)]
+    slopes = np.array(slopes).reshape(len(steps), len(base))
+    return variances, at, _degrees(slopes, _curvature(at, moved, variances), s), people
 
 
-def _at(rows: _Rows, variances: np.ndarray) -> Integrated:
-    if dense_size(rows.parts) <= _DENSE:
-        return PairedLaplace(*rows).evaluate(variances)
-    return solve_large(*rows, variances=variances)
+def _scored(model: LargeLaplace) -> tuple[np.ndarray, np.ndarray]:
+    """Variances of largest integrated likelihood by Fisher scoring, and their expected information. Where the last step
+    says more of how the likelihood bends, by that."""
+    least, most = _VARIANCES
+    variances = np.full(len(model.parts), _NEARER)
+    before, last = variances, np.zeros(len(variances))
+    for _ in range(_CLIMBS):
+        gradient, information = model.evaluate(variances)
+        bend, moved = np.diag(information), variances - before
+        seen = np.divide(last - gradient, moved, out=bend.copy(), where=moved != 0)
+        step = gradient / np.clip(seen, bend, 4 * bend)
+        new = np.maximum(variances + step, variances / 10)  # 0 only from near by
+        new = np.where(new < _SMALL, least, np.minimum(new, most))
+        if (new - variances) @ gradient < _GAIN:
+            break
+        before, last, variances = variances, gradient, new
+    return variances, model.evaluate(variances, apart=True)[1]
 
 
 def _best(model: PairedLaplace) -> np.ndarray:
@@ -386,26 +385,17 @@ def _curvature(at: Integrated, moved: list[Integrated], variances: np.ndarray) -
     return positive
 
 
-def _degrees(at: Integrated, moved: list[Integrated], variances: np.ndarray, information: np.ndarray) -> np.ndarray:
+def _degrees(slopes: np.ndarray, information: np.ndarray, systems: int) -> np.ndarray:
     """(s, s) degrees of freedom of differences of strengths, inf where variances do not matter.
 
-    The relative variance of a difference's variance is g' V g, g its logarithmic gradient by the variances of parts and
-    V the covariance of these, the inverse of their information.
+    slopes : (parts, pairs) logarithmic gradient g of each difference's variance by the variances of parts. With V the
+    covariance of these, the inverse of their information, the relative variance of a difference's variance is g' V g.
     """
-    s = len(at.strengths)
-    first, second = np.triu_indices(s, 1)
-
-    def of_pairs(c: np.ndarray) -> np.ndarray:
-        logs: np.ndarray = np.log(np.diag(c)[first] + np.diag(c)[second] - 2 * c[first, second])
-        return logs
-
-    slopes, base = np.zeros((len(moved), len(first))), of_pairs(at.covariance)
-    for i, (up, step) in enumerate(zip(moved, _moves(variances), strict=True)):
-        slopes[i] = (of_pairs(up.covariance) - base) / step
+    first, second = np.triu_indices(systems, 1)
     values, vectors = np.linalg.eigh(information)
     known = values > 1e-8 * max(1.0, values.max(initial=0.0))
     along = vectors[:, known].T @ slopes
-    df = np.full((s, s), inf)
+    df = np.full((systems, systems), inf)
     with np.errstate(divide="ignore"):
         df[first, second] = df[second, first] = 2 / (along**2 / values[known, None]).sum(axis=0)
     return df

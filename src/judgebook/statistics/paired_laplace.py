@@ -9,25 +9,22 @@ maximum what restricted likelihood is in linear models: variances do not shrink 
 One random part is in groups (the answers to a context, the tastes of an annotator): its levels meet no levels of other
 groups, and each group is eliminated on its own. What is left is dense: the other part, strengths, eta.
 
-Where the parts are so many and so crossed that no dense matrix holds them, `solve_large` finds the mode and the
-covariance of strengths at given variances, by conjugate gradients. There is no determinant, and so no likelihood.
+Where the parts are so many and so crossed that no dense matrix holds them, `large_laplace` has the same gradient.
 
 References
 ----------
 Davidson 1970, Journal of the American Statistical Association 65(329), 317-328. Tierney and Kadane 1986, Journal of the
 American Statistical Association 81, 82-86 (Laplace). Noh and Lee 2007, Journal of Multivariate Analysis 98, 896-915
 (restricted likelihood in generalised models). Skaug and Fournier 2006, Computational Statistics & Data Analysis 51,
-699-709 (gradient by the implicit function). Saad 2003, Iterative Methods for Sparse Linear Systems, section 9.2
-(preconditioned conjugate gradients).
+699-709 (gradient by the implicit function).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from judgebook.statistics.elimination import cholesky, cholesky_inverse
 
@@ -37,7 +34,7 @@ _NEGLIGIBLE, _EXACT = 1e-12, 1e-20
 #: what a step gains over the one before, with the same factor, as long as that serves
 _SHORTER = 0.6
 #: precision of slopes beforehand, which keeps matrices regular where some of the votes do not say what they are
-_SLOPES = 1e-6
+SLOPES = 1e-6
 #: entries of matrices of groups that are held at once, and how many times as many levels as its smallest group a batch
 #: may have
 _AT_ONCE, _AS_LARGE = 2_000_000, 1.3
@@ -153,7 +150,7 @@ class PairedLaplace:
         self.prior = np.zeros((self.size, self.size))
         strengths = slice(self.at_strengths, self.size - 1)
         self.prior[strengths, strengths] = 1.0 - ridge / systems  # strengths add up to 0
-        self.prior.flat[:: self.size + 1] += np.repeat([1.0, _SLOPES, ridge, ridge], [n_others, c, systems, 1])
+        self.prior.flat[:: self.size + 1] += np.repeat([1.0, SLOPES, ridge, ridge], [n_others, c, systems, 1])
         self.prior[-1, -1] += not self.tied.any()
         self._batches(group, main, rest)
         self.x, self.sd = np.zeros(self.n_levels + self.size), np.ones(len(parts))
@@ -403,138 +400,3 @@ def _within(group: np.ndarray, columns: np.ndarray, groups: int) -> tuple[np.nda
     count = np.bincount(owner, minlength=groups)
     local = place.reshape(columns.shape) - (np.cumsum(count) - count)[group][:, None]
     return local, count, column, owner
-
-
-#: Newton steps at most, and what one may gain that is not taken any more
-_STEPS, _SMALL_GAIN = 50, 1e-8
-#: of residuals over the right-hand sides, and iterations at most
-_PRECISION, _ITERATIONS = 1e-6, 1000
-
-
-def solve_large(
-    first: np.ndarray,
-    second: np.ndarray,
-    score: np.ndarray,
-    counts: np.ndarray,
-    systems: int,
-    parts: Sequence[Part],
-    ridge: float = 0.0,
-    covariates: np.ndarray | None = None,
-    *,
-    variances: np.ndarray,
-) -> Integrated:
-    """The arguments of `PairedLaplace`, and the variances. The likelihood and its gradient are NaN."""
-    covariates = np.zeros((len(first), 0)) if covariates is None else covariates
-    votes = _Votes(first, second, score, counts, systems, parts, ridge, covariates, variances)
-    x = np.zeros(votes.size)
-    current = votes.log_posterior(x)
-    for _ in range(_STEPS):
-        gradient, times, own = votes.derivatives(x)
-        step = _conjugate(times, own, gradient[:, None])[:, 0]
-        if gradient @ step < _SMALL_GAIN:
-            break
-        while (new := votes.log_posterior(x + step)) < current - 1e-12 * abs(current) and np.abs(step).max() > 1e-12:
-            step /= 2
-        x, current = x + step, new
-    m, c, size = votes.m, covariates.shape[1], votes.size
-    sides = np.zeros((size, size - m))
-    sides[np.arange(m, size), np.arange(size - m)] = 1.0
-    covariance = _conjugate(times, own, sides)[m:]
-    covariance = (covariance + covariance.T) / 2
-    unknown, log_nu = np.full(len(parts), np.nan), float(x[-1]) + votes.eta_from
-    slopes, strengths = x[m : m + c].copy(), x[m + c : -1].copy()
-    return Integrated(np.nan, unknown, strengths, log_nu, covariance[c:, c:], slopes, covariance[:c, :-1])
-
-
-class _Votes:
-    """The posterior of (size,) unknowns: m effects of parts in units of their SDs, slopes, strengths, and log nu."""
-
-    def __init__(
-        self,
-        first: np.ndarray,
-        second: np.ndarray,
-        score: np.ndarray,
-        counts: np.ndarray,
-        systems: int,
-        parts: Sequence[Part],
-        ridge: float,
-        covariates: np.ndarray,
-        variances: np.ndarray,
-    ) -> None:
-        n, m, self.score, self.counts, self.tied = (
-            len(first),
-            sum(part.size for part in parts),
-            score,
-            counts,
-            score == 0,
-        )
-        c = covariates.shape[1]
-        self.m, self.strengths, self.size = m, slice(m + c, m + c + systems), m + c + systems + 1
-        self.systems, self.ridge = systems, ridge
-        self.eta_from = 0.0 if self.tied.any() else -np.inf
-        begins = np.cumsum([0, *(part.size for part in parts)])
-        pieces = list(zip(parts, begins, np.sqrt(variances), strict=False))
-        at = [part.levels + b for part, b, _ in pieces]
-        slopes, sides = np.broadcast_to(np.arange(m, m + c), (n, c)), np.column_stack([first, second]) + m + c
-        columns = np.column_stack([*at, slopes, sides, np.full((n, 1), self.size - 1)])
-
-        def design(kind: str, by_slope: np.ndarray, last: list[float]) -> sparse.csr_array:
-            of_parts = np.concatenate([np.zeros(0), *(sd * np.array(getattr(part, kind)) for part, _, sd in pieces)])
-            values = np.column_stack([np.tile(of_parts, (n, 1)), by_slope, np.tile(last, (n, 1))])
-            entries = values.ravel(), columns.ravel(), np.arange(n + 1) * columns.shape[1]
-            return sparse.csr_array(entries, shape=(n, self.size))
-
-        self.of_d = design("by_d", covariates, [1.0, -1.0, 0.0])
-        self.of_eta = design("by_eta", np.zeros((n, c)), [0.0, 0.0, 1.0])
-        self.back_d, self.back_eta = self.of_d.T.tocsr(), self.of_eta.T.tocsr()
-        self.diagonal = np.repeat([1.0, _SLOPES, ridge, ridge + (not self.tied.any())], [m, c, systems, 1])
-
-    def prior(self, x: np.ndarray) -> np.ndarray:
-        """As that of `PairedLaplace`: strengths add up to 0."""
-        out: np.ndarray = (self.diagonal * x.T).T
-        out[self.strengths] += (1 - self.ridge / self.systems) * x[self.strengths].sum(axis=0)
-        return out
-
-    def log_posterior(self, x: np.ndarray) -> float:
-        d, eta = self.of_d @ x, self.of_eta @ x + self.eta_from
-        log_p = self.score * d / 2 - log_sum(d, eta)
-        log_p[self.tied] += eta[self.tied]
-        return float(self.counts @ log_p - x @ self.prior(x) / 2)
-
-    def derivatives(self, x: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray], np.ndarray]:
-        """The gradient, the product with the negative Hessian, and its diagonal."""
-        cumulants = Cumulants.of(self.of_d @ x, self.of_eta @ x + self.eta_from, self.counts)
-        gradient = self.back_d @ (self.counts * (self.score / 2 - cumulants.mean))
-        gradient += self.back_eta @ (self.counts * (self.tied - cumulants.tie))
-        dd, de, ee = (each[:, None] for each in cumulants.second)
-
-        def times(y: np.ndarray) -> np.ndarray:
-            d, eta = self.of_d @ y, self.of_eta @ y
-            of_votes = self.back_d @ (dd * d + de * eta) + self.back_eta @ (de * d + ee * eta)
-            product: np.ndarray = of_votes + self.prior(y)
-            return product
-
-        w, both = cumulants.second, self.back_d * self.back_eta
-        own = self.back_d.power(2) @ w[0] + 2 * both @ w[1] + self.back_eta.power(2) @ w[2]
-        own += self.diagonal
-        own[self.strengths] += 1.0
-        return gradient - self.prior(x), times, own
-
-
-def _conjugate(times: Callable[[np.ndarray], np.ndarray], diagonal: np.ndarray, sides: np.ndarray) -> np.ndarray:
-    """(k, c) solutions of positive definite equations for several right-hand sides at once."""
-    x, residual = np.zeros_like(sides), sides.copy()
-    z = residual / diagonal[:, None]
-    direction, inner = z.copy(), (residual * z).sum(axis=0)
-    target = _PRECISION**2 * np.maximum(inner, 1e-300)
-    for _ in range(_ITERATIONS):
-        if np.all(inner <= target):
-            break
-        product = times(direction)
-        length = inner / np.maximum((direction * product).sum(axis=0), 1e-300)
-        x += length * direction
-        residual -= length * product
-        z = residual / diagonal[:, None]
-        before, inner = inner, (residual * z).sum(axis=0)
-        direction = z + inner / np.maximum(before, 1e-300) * direction
-    return x

@@ -1,0 +1,336 @@
+"""The model of `paired_laplace` where no dense matrix holds its effects: hundreds of thousands of answers and tastes.
+
+The mode is found by Newton's method, each step by conjugate gradients. The gradient of the integrated likelihood has
+traces of the inverse Hessian, which are products with random signs (Hutchinson 1990): with few unknowns with each of
+them, which is exact. Its maximum is found by Fisher scoring, with the expected information of the variances, which is
+made of the same products. Strengths, slopes and log nu, few as they are, have their covariance from a dense matrix, the
+Hessian less what the effects take away.
+
+References
+----------
+Hutchinson 1990, Communications in Statistics - Simulation and Computation 19, 433-450 (traces). Gilmour, Thompson and
+Cullis 1995, Biometrics 51, 1440-1450 (scoring for restricted likelihood). Saad 2003, Iterative Methods for Sparse
+Linear Systems, section 9.2 (preconditioned conjugate gradients).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import cho_factor, cho_solve
+
+from judgebook.statistics.paired_laplace import SLOPES, Cumulants, Integrated, Part, log_sum
+
+#: Newton steps at most, and what one may gain that is not taken any more
+_STEPS, _SMALL_GAIN = 50, 1e-6
+#: of residuals over the right-hand sides, and iterations at most
+_PRECISION, _ITERATIONS = 1e-2, 1000
+#: unknowns of which each has its own product; products with random signs times unknowns, at least
+_EXACT, _SIGNS, _SEED = 512, 100_000, 20261129
+#: numbers in an array of several columns; levels of a part that stand for all in derivatives of the covariance
+_AT_ONCE, _LEVELS = 2**23, 50_000
+_TINY = 1e-30
+
+
+class LargeLaplace:
+    """The arguments of `PairedLaplace`. Unknowns are effects in units of their SDs, slopes, strengths, log nu."""
+
+    def __init__(
+        self,
+        first: np.ndarray,
+        second: np.ndarray,
+        score: np.ndarray,
+        counts: np.ndarray,
+        systems: int,
+        parts: Sequence[Part],
+        ridge: float = 0.0,
+        covariates: np.ndarray | None = None,
+    ) -> None:
+        n, s, self.systems, self.ridge, self.parts = len(first), systems, systems, ridge, parts
+        self.score, self.counts, self.tied = score, counts.astype(float), score == 0
+        self.first, self.second = first, second
+        self.covariates = np.zeros((n, 0)) if covariates is None else covariates
+        self.begins = np.cumsum([0, *(part.size for part in parts)])
+        self.m, self.c = int(self.begins[-1]), self.covariates.shape[1]
+        self.part_of = np.repeat(np.arange(len(parts)), np.diff(self.begins))
+        every, unit = range(len(parts)), np.ones(len(parts))
+        self.of_d, self.of_eta = (self._design(kind, every, unit) for kind in ("by_d", "by_eta"))
+        self.sides = _rows([first, second], [1.0, -1.0], n, s)
+        self.eta_from = 0.0 if self.tied.any() else -np.inf
+        self.prior = np.zeros((self.c + s + 1,) * 2)  # as that of `PairedLaplace`
+        self.prior[self.c : -1, self.c : -1] = 1.0 - ridge / s
+        self.prior.flat[:: len(self.prior) + 1] += np.repeat([SLOPES, ridge, ridge], [self.c, s, 1])
+        self.prior[-1, -1] += not self.tied.any()
+        self.x = np.zeros((self.m + len(self.prior), 1))
+
+    def _design(self, kind: str, some: Sequence[int], sd: np.ndarray) -> sparse.csr_array:
+        """(n, m) what each effect of some parts adds to d or to eta."""
+        columns, values = list[np.ndarray](), list[float]()
+        for i in some:
+            for levels, by in zip(self.parts[i].levels.T, getattr(self.parts[i], kind), strict=True):
+                if by:
+                    columns.append(levels + self.begins[i])
+                    values.append(by * sd[i])
+        return _rows(columns, values, len(self.score), self.m)
+
+    def _along(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(n, k) d and eta of (unknowns, k)."""
+        effects, slopes, strengths = np.split(x[:-1], [self.m, self.m + self.c])
+        effects = self.scale[:, None] * effects
+        d = self.of_d @ effects + self.covariates @ slopes + self.sides @ strengths
+        return d, self.of_eta @ effects + x[-1]
+
+    def _collect(self, of_d: np.ndarray, of_eta: np.ndarray) -> np.ndarray:
+        """(unknowns, k) sums over votes of what belongs to d and to eta, both (n, k)."""
+        effects = self.scale[:, None] * (self.of_d.T @ of_d + self.of_eta.T @ of_eta)
+        return np.concatenate([effects, self.covariates.T @ of_d, self.sides.T @ of_d, of_eta.sum(axis=0)[None]])
+
+    def _weighted(self, d: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        dd, de, ee = (w[:, None] for w in self.second_derivatives)
+        return dd * d + de * eta, de * d + ee * eta
+
+    def _information(self, x: np.ndarray) -> np.ndarray:
+        """Products with the negative Hessian of the votes' likelihood."""
+        return self._collect(*self._weighted(*self._along(x)))
+
+    def _prior(self, x: np.ndarray) -> np.ndarray:
+        return np.concatenate([x[: self.m], self.prior @ x[self.m :]])
+
+    def _of_fixed(self) -> np.ndarray:
+        """The negative Hessian by slopes, strengths and log nu."""
+        dd, de, ee = self.second_derivatives
+        x, s = self.covariates, self.systems
+        met, of_pairs = self.sides.T @ (dd[:, None] * x), np.bincount(self.first * s + self.second, dd, s * s)
+        own = np.bincount(self.first, dd, s) + np.bincount(self.second, dd, s)
+        strengths = np.diag(own) - of_pairs.reshape(s, s) - of_pairs.reshape(s, s).T
+        edge = np.concatenate([x.T @ de, self.sides.T @ de])[:, None]
+        inner = np.block([[x.T @ (dd[:, None] * x), met.T], [met, strengths]])
+        return np.block([[inner, edge], [edge.T, ee.sum()]]) + self.prior
+
+    def _own(self) -> np.ndarray:
+        """(m,) the diagonal of the negative Hessian by effects."""
+        dd, de, ee = self.second_derivatives
+        out = np.ones(self.m)
+        for part, begin, sd in zip(self.parts, self.begins, self.sd, strict=False):
+            for levels, a, b in zip(part.levels.T, part.by_d, part.by_eta, strict=True):
+                curved = sd**2 * (a**2 * dd + 2 * a * b * de + b**2 * ee)
+                out[begin : begin + part.size] += np.bincount(levels, curved, part.size)
+        return out
+
+    def _solve(self, sides: np.ndarray) -> np.ndarray:
+        """Of the negative Hessian of the posterior."""
+
+        def nearly(y: np.ndarray) -> np.ndarray:
+            return np.concatenate([y[: self.m] / self.own[:, None], cho_solve(self.fixed, y[self.m :])])
+
+        return _conjugate(lambda y: self._information(y) + self._prior(y), nearly, sides, _PRECISION)
+
+    def _to_mode(self) -> Cumulants:
+        d, eta = self._along(self.x)
+        current, fresh = self._value(d, eta, self.x), True
+        for _ in range(_STEPS):
+            at = Cumulants.of(d[:, 0], eta[:, 0] + self.eta_from, self.counts)
+            self.second_derivatives = at.second
+            if fresh:
+                self.own, self.fixed, fresh = self._own(), cho_factor(self._of_fixed()), False
+            scores = self.counts * (self.score / 2 - at.mean), self.counts * (self.tied - at.tie)
+            gradient = self._collect(*(each[:, None] for each in scores)) - self._prior(self.x)
+            step = self._solve(gradient)
+            if (gradient * step).sum() < _SMALL_GAIN:
+                break
+            by_d, by_eta = self._along(step)
+            while (new := self._value(d + by_d, eta + by_eta, self.x + step)) < current - 1e-12 * abs(current):
+                step, by_d, by_eta = step / 2, by_d / 2, by_eta / 2
+                if np.abs(step).max() < 1e-12:
+                    break
+            self.x, d, eta, current = self.x + step, d + by_d, eta + by_eta, new
+        return at
+
+    def _value(self, d: np.ndarray, eta: np.ndarray, x: np.ndarray) -> float:
+        d, eta = d[:, 0], eta[:, 0] + self.eta_from
+        log_p = self.score * d / 2 - log_sum(d, eta)
+        log_p[self.tied] += eta[self.tied]
+        return float(self.counts @ log_p - (x * self._prior(x)).sum() / 2)
+
+    def evaluate(self, variances: np.ndarray, *, apart: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """(parts,) derivatives of the integrated log likelihood by variances, and (parts, parts) their expected
+        information; unless parts are told apart, a diagonal one, of sums of rows.
+
+        variances : (parts,) above 0.
+        """
+        self.sd = np.sqrt(variances)
+        self.scale = self.sd[self.part_of]
+        at, p = self._to_mode(), len(self.parts)
+        traces, information, leverage = np.zeros(p), np.zeros((p, p)), np.zeros((3, len(self.score)))
+        apart = apart or len(self.x) <= _EXACT
+        for of, weight, signs in self._probes(apart):
+            # products with the inverse less the identity: small ones are exact
+            less = self._solve(self._information(signs) + self._prior(signs) - signs)
+            squares = weight * np.bincount(self.part_of, (less[: self.m] ** 2).sum(axis=1), p)
+            if not apart:
+                information += np.diag(squares)
+            elif of < p:
+                information[:, of] += squares
+            traces += weight * np.bincount(self.part_of, (signs * less)[: self.m].sum(axis=1), p)
+            (d, eta), (by_d, by_eta) = self._along(signs), self._along(signs - less)
+            products = d * by_d, (d * by_eta + eta * by_d) / 2, eta * by_eta
+            leverage += weight * np.stack([each.sum(axis=1) for each in products])
+        self.third_derivatives = third = at.third
+        by_d, by_eta = (
+            third[i] * leverage[0] + 2 * third[i + 1] * leverage[1] + third[i + 2] * leverage[2] for i in (0, 1)
+        )
+        moved = self._solve(self._collect(by_d[:, None], by_eta[:, None]))[: self.m, 0]
+        x = self.x[: self.m, 0]
+        gradient = (np.bincount(self.part_of, x * (x - moved), p) - traces) / (2 * variances)
+        return gradient, (information + information.T) / (4 * np.outer(variances, variances))
+
+    def _probes(self, apart: bool) -> Iterator[tuple[int, float, np.ndarray]]:
+        """Part, weight, and (unknowns, k) with squares whose sums are 1. After the last part is what is no effect; all
+        are one unless they are told apart."""
+        size, ends = len(self.x), [*self.begins, len(self.x)] if apart else [0, len(self.x)]
+        rng = np.random.default_rng(_SEED)
+        for part, (low, high) in enumerate(pairwise(ends)):
+            k = high - low if size <= _EXACT else -(-_SIGNS // size)
+            step = max(1, _AT_ONCE // (2 * size))
+            for begin in range(0, k, step):
+                columns = np.arange(begin, min(begin + step, k))
+                signs = np.zeros((size, len(columns)))
+                if size <= _EXACT:
+                    signs[low + columns, np.arange(len(columns))] = 1.0
+                else:
+                    signs[low:high] = rng.choice([-1.0, 1.0], size=(high - low, len(columns)))
+                yield part, 1.0 if size <= _EXACT else 1.0 / k, signs
+
+    def _bends(self, some: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
+        """By part derivatives of the second derivatives of some votes by its variance: as the mode moves with it."""
+        third = [each[some] for each in self.third_derivatives]
+        for low, high, sd in zip(self.begins, self.begins[1:], self.sd, strict=False):
+            side = np.zeros_like(self.x)
+            side[low:high] = self.x[low:high] / sd**2
+            d, eta = (of[some, 0] for of in self._along(self._solve(side)))
+            yield third[0] * d + third[1] * eta, third[1] * d + third[2] * eta, third[2] * d + third[3] * eta
+
+    def covariance(self) -> tuple[Integrated, np.ndarray, np.ndarray]:
+        """At the last variances: the likelihood is NaN. And, (parts, s, s) each, of the covariance of strengths what
+        each part adds to it, and its derivative by the variance of each; by _LEVELS levels and votes at most.
+
+        With W = L L' the second derivatives by d and eta of each vote, and these with effects Z and the rest X, the
+        Hessian by the rest, without effects, is X'L (1 + L'Z Z'L)^-1 L'X.
+        """
+        b, c, n, rng = len(self.prior), self.c, len(self.score), np.random.default_rng(_SEED)
+        dd, de, ee = self.second_derivatives
+        root = np.sqrt(dd)
+        w = root, de / root, np.sqrt(np.maximum(ee - de**2 / dd, 0.0))
+
+        def weighted(of_d: sparse.sparray, of_eta: sparse.sparray) -> sparse.csr_array:
+            """L' times what belongs to d and to eta."""
+            by_d = sparse.diags_array(w[0]) @ of_d + sparse.diags_array(w[1]) @ of_eta
+            return sparse.vstack([by_d, sparse.diags_array(w[2]) @ of_eta]).tocsr()
+
+        near, far = self._shared(w[0])
+        far = weighted(*far).astype(np.float32)
+        rest = sparse.hstack([self.covariates, self.sides, sparse.coo_array((n, 1))])
+        rest = weighted(rest, sparse.hstack([sparse.coo_array((n, b - 1)), np.ones((n, 1))]))
+        by_column = rest.astype(np.float32).tocsc()
+
+        def times(y: np.ndarray) -> np.ndarray:
+            out = far @ (far.T @ y)
+            out[:n] += near @ y[:n]
+            out += y
+            return out
+
+        levels = [
+            low + rng.permutation(high - low)[:_LEVELS] for low, high in zip(self.begins, self.begins[1:], strict=False)
+        ]
+        seen = [
+            weighted(*(of[:, some] for of in (self.of_d.tocsc(), self.of_eta.tocsc()))).T.tocsr() for some in levels
+        ]
+        votes = rng.permutation(n)[:_LEVELS]
+        by_vote = np.zeros((2, len(votes), b), np.float32)
+        kept, hessian = [np.zeros((len(some), b)) for some in levels], self.prior.copy()
+        step = max(1, _AT_ONCE // (2 * n))
+        for begin in range(0, b, step):
+            columns = slice(begin, begin + step)
+            found = _conjugate(times, lambda y: y, by_column[:, columns].toarray(order="C"), 1e-3)
+            for held, of, sd in zip(kept, seen, self.sd, strict=True):
+                held[:, columns] = sd * (of @ found)
+            by_vote[:, :, columns] = found.reshape(2, n, -1)[:, votes]
+            hessian[:, columns] += rest.T @ found
+        inverse = np.linalg.inv((hessian + hessian.T) / 2)
+        added = np.zeros((len(self.parts), self.systems, self.systems))
+        slopes, a, z = np.zeros_like(added), *(each[:, None] for each in (w[0][votes], w[2][votes]))
+        by_eta = np.divide(by_vote[1], z, out=np.zeros_like(by_vote[1]), where=z > 0) @ inverse[:, c:-1]
+        by_d = by_vote[0] / a @ inverse[:, c:-1] - w[1][votes, None] / a * by_eta
+        for i, (held, part, bends) in enumerate(zip(kept, self.parts, self._bends(votes), strict=True)):
+            at = (held @ inverse)[:, c:-1]
+            added[i] = at.T @ at * (part.size / len(held))
+            dd, de, ee = (each[:, None] for each in bends)
+            weighed = by_d.T @ (dd * by_d + de * by_eta) + by_eta.T @ (de * by_d + ee * by_eta)
+            slopes[i] = added[i] / self.sd[i] ** 2 - weighed * (n / len(votes))
+        x = self.x[self.m :, 0]
+        return (
+            Integrated(
+                np.nan,
+                np.zeros(len(self.parts)),
+                x[c:-1].copy(),
+                float(x[-1]) + self.eta_from,
+                inverse[c:, c:],
+                x[:c].copy(),
+                inverse[:c, :-1],
+            ),
+            added,
+            slopes,
+        )
+
+    def _shared(self, root: np.ndarray) -> tuple[sparse.csr_array, list[sparse.csr_array]]:
+        """What votes share: (n, n) by effects on d that few votes have, times roots of weights; by d and by eta those
+        of the others, times SDs."""
+        near, far = sparse.csr_array((len(self.score),) * 2, dtype=np.float32), list[int]()
+        for i, part in enumerate(self.parts):
+            votes = np.bincount(part.levels.ravel())
+            if any(part.by_eta) or votes @ votes > 2 * votes.sum():
+                far.append(i)
+                continue
+            of_part = (sparse.diags_array(root) @ self._design("by_d", [i], self.sd)).astype(np.float32)
+            near = near + of_part @ of_part.T
+        return near, [self._design(kind, far, self.sd) for kind in ("by_d", "by_eta")]
+
+
+def _rows(columns: Sequence[np.ndarray], values: Sequence[float], n: int, width: int) -> sparse.csr_array:
+    """(n, width), with these values in these columns of each row."""
+    k = len(columns)
+    indices = np.empty((n, k), np.int32)
+    for i, column in enumerate(columns):
+        indices[:, i] = column
+    data = np.tile(np.asarray(values, float), n)
+    return sparse.csr_array((data, indices.ravel(), np.arange(n + 1, dtype=np.int64) * k), shape=(n, width))
+
+
+def _conjugate(
+    times: Callable[[np.ndarray], np.ndarray],
+    nearly: Callable[[np.ndarray], np.ndarray],
+    sides: np.ndarray,
+    precision: float,
+) -> np.ndarray:
+    """(k, c) solutions of positive definite equations for several right-hand sides at once; nearly : the inverse of a
+    matrix near to that of the equations."""
+    residual, x = sides.copy(), np.zeros_like(sides)
+    z = nearly(residual)
+    direction, inner = z.copy(), np.einsum("kc,kc->c", residual, z)
+    target = precision**2 * inner
+    for _ in range(_ITERATIONS):
+        if np.all(inner <= target):
+            break
+        product = times(direction)
+        length = inner / np.maximum(np.einsum("kc,kc->c", direction, product), _TINY)
+        x += length * direction
+        product *= length
+        residual -= product
+        z = nearly(residual)
+        before, inner = inner, np.einsum("kc,kc->c", residual, z)
+        direction *= inner / np.maximum(before, _TINY)
+        direction += z
+    return x
