@@ -134,7 +134,7 @@ class Table:
     def saying(self) -> list[str]:
         """Columns that say which, no judgements: by their kind; or by name or as each value comes equally often,
         where others say more, or a text is the same for each value."""
-        kind = [c for c in self.few if self.kinds[c].kind in _SAYING]
+        kind = [c for c in self.few if self.kinds[c].kind in _SAYING or any(named(r, c) > 0 for r in ROLES)]
         even = {c for c in self.few if self.levels[c] >= _ENOUGH and len({*np.bincount(self.code[c] + 1)[1:]}) == 1}
         more = [c for c in self.few if c not in kind and (named("dialogue", c) > 0 or c in even)]
         of_text = {c for c in more if any(self.levels[x] > 1 and self.follows(x, [c]) for x in self.texts)}

@@ -26,7 +26,7 @@ from judgebook.extras.new.shapes.ranks import Ranks
 from judgebook.extras.new.words import label_id, looks_like_model
 from judgebook.sources import sampling
 from judgebook.sources.in_words import counted
-from judgebook.sources.nature import nature
+from judgebook.sources.nature import nature, plain
 from judgebook.study import limits
 
 
@@ -52,7 +52,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     comparisons.find(out, cells)
     free = named.drop(columns=[c for c in {*out.outcomes, *out.shown} if c in named])
     readings.choose(out, free, shapes.shown_again(beside, cells))
-    cells = _of_one_kind(out, cells)
+    cells = _judged_again(out, _of_one_kind(out, cells))
     cells = cleaning.self_comparisons(out, cells)
     numeric = {c: v.reindex(cells.index) for c, v in numeric.items()}
     _combined(out, cells)
@@ -98,6 +98,38 @@ def _of_one_kind(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     out.ask("item: kinds of rows", text, f"those of {held.index[0]}; of others an item is judged again", how)
     out.drop[column] = other if len(other) > 1 else other[0]
     return cells.loc[~cells[column].str.strip().isin(other)]
+
+
+#: names of occasions on which people judged; of other columns that tell judgements apart, only a person can say it
+_OCCASION = re.compile(r"round|run|split", re.I)
+
+
+def _judged_again(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
+    """`cells` without a column that only counts on which occasion people judged the same items: it is no label, and no
+    corpus, where each has each of its values."""
+    t, roles_of = out.table, ("dialogue", "system", "annotator", "turn", "label")
+    keys = [out.columns[c] for c in roles_of if c in out.columns]
+    if t is None or out.comparative or out.identify or "annotator" not in out.columns or not {*keys} <= {*t.code}:
+        return cells
+    free = [c for c in t.few if c not in keys and f"label {c}" not in out.answers and c in cells]
+    again = [c for c in free if t.crossed(c, keys) and (c == out.columns.get("corpus") or t.kinds[c].kind != "words")]
+    again = [c for c in again if not {c} & {v for k, v in out.columns.items() if k != "corpus"}]
+    if not again or out.answers.get("occasion") == again[0]:
+        return cells
+    column, named = again[0], _OCCASION.fullmatch(plain(again[0]))
+    if column == out.columns.get("corpus"):
+        if not named:  # items of several data sets may have the same ids
+            return cells
+        del out.columns["corpus"]
+    how = {x: Answer(f"the {x}", {"sources.*.repeats": x}) for x in ("last", "first")}
+    other = Answer(f"different items: those of each {column!r}", given={"corpus": column, "occasion": column})
+    every = Answer(f"all: {column!r} counts the occasions (`repeats: number`)", {"sources.*.repeats": "number"})
+    assumed, ways = "none: the data cannot be read until it is said", (every, other, *how.values())
+    if named:
+        out.repeats, assumed, ways = "number", every.says, ways[1:]
+    out.ask("repeats", f"What does {column!r} tell apart, where the same person judged an item again?", assumed, *ways)
+    out.unused[column] = "it tells occasions apart on which the same person judged an item"
+    return cells.drop(columns=column)
 
 
 def _shortened(cells: pd.DataFrame) -> pd.DataFrame:
