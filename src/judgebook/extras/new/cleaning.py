@@ -8,6 +8,7 @@ import pandas as pd
 from judgebook import codes
 from judgebook.extras.new.asking.doubts import Answer, Doubts
 from judgebook.extras.new.columns import COUNT, MAX_LEVELS, Guess, numbers
+from judgebook.extras.new.words import ANSWERS
 from judgebook.sources import filters
 from judgebook.sources.accounts import levels, summaries
 from judgebook.sources.in_words import counted
@@ -42,6 +43,30 @@ def missing_words(out: Guess, column: str, values: pd.Series, labels: list[pd.Se
         out.ask(
             f"no answer in {column}", f"What is {shown} in {column!r}, a column of numbers?", "no answer", number_of
         )
+
+
+#: what programs write where nothing is
+_WRITTEN = {"n/a", "na", "nan", "null", "none", "-", "."}
+
+
+def of_nothing(out: Guess, column: str, words: list[str], odd: list[str]) -> list[str]:
+    """Those of `odd`, which may stand for no answer, that are answers of a column beside `words`: it is asked.
+
+    None of several kinds is an answer, as of errors; beside yes and no it is none.
+    """
+    said = out.answers.get(f"nothing in {column}")
+    yes_no = {word.lower() for word in words} <= {*ANSWERS}
+    is_one = said == "answer" or (said is None and not yes_no and all(w.lower() == "none" for w in odd))
+    kept = [w for w in odd if w not in out.na_values] if is_one else []
+    out.na_values += [w for w in odd if w not in [*kept, *out.na_values]]
+    asked = [w for w in odd if w in kept or w.lower() not in _WRITTEN or w.lower() == "none"]
+    if asked and said is None:
+        shown = ", ".join(map(repr, asked))
+        ways = {"answer": "an answer (`categories`)", "nothing": "no answer (`na_values`)"}
+        assumed, (how, says) = ways.pop("answer" if kept else "nothing"), next(iter(ways.items()))
+        other = Answer(says, given={f"nothing in {column}": how})
+        out.ask(f"no answer in {column}: {shown}", f"What is {shown} in {column!r}?", assumed, other)
+    return kept
 
 
 #: so many answers show what is usual among them; of so many, one may be a slip

@@ -22,7 +22,7 @@ from judgebook import codes
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess, distinct_texts, units
 from judgebook.extras.new.roles import PLACE, QUESTIONS, role_of
-from judgebook.extras.new.words import ANSWERS, ASPECT, CHOICE, SHORT, are_names, looks_like_model, number_in
+from judgebook.extras.new.words import ANSWERS, ASPECT, CHOICE, COMMENT, SHORT, are_names, looks_like_model, number_in
 from judgebook.sources.ids.personal import personal
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import NAMES, Nature, nature, plain
@@ -59,8 +59,6 @@ _PERSON = re.compile(r"session|token|respondent|e-?mail|(^|[^a-z])ip($|[^a-z])|l
 _ABOUT = re.compile(
     r"^(age|gender|sex|native|language|education|alter|geschlecht|muttersprache|edad|sexo|género|âge|sexe|genre)$", re.I
 )
-#: names of what those who judged wrote
-_COMMENT = re.compile(r"^Answer\.|comment|remark|rationale|justif|feedback|^notes?$|why|kommentar|begründ", re.I)
 
 
 @dataclass(frozen=True)
@@ -114,7 +112,11 @@ class Table:
     @cached_property
     def texts(self) -> list[str]:
         """Columns of prose that hardly a row lacks, and that was shown: not what those who judged wrote."""
-        shown = [c for c in self.code if not _COMMENT.search(c) and (self.code[c] >= 0).mean() > 0.9]
+        shown = [
+            c
+            for c in self.code
+            if not (c.startswith("Answer.") or COMMENT.search(c)) and (self.code[c] >= 0).mean() > 0.9
+        ]
         shown = [c for c in shown if self.kinds[c].kind not in ("rating", "date", "duration", "platform")]
         return [c for c in shown if not are_names(self.cells[c])]
 
@@ -497,7 +499,8 @@ def choose(out: Guess, cells: pd.DataFrame, item: pd.Series | None = None) -> No
         close = [_column(r, role) for r in near if role not in fixed and _near(r, best, far)]
         out.close[role] = [*dict.fromkeys(c or "" for c in close if c != chosen)]
         rivals = dict.fromkeys(c for r in found[1:] if (c := _column(r, role)) and c != chosen)
-        out.rivals[role] = [c for c in rivals if c not in out.columns.values()][:4]
+        taken = {c for r, c in out.columns.items() if r not in ROLES or named(r, c) > 0}
+        out.rivals[role] = [c for c in rivals if c not in taken][:4]
 
 
 def _near(reading: Reading, best: Reading, far: float) -> bool:
@@ -580,7 +583,8 @@ def ask(out: Guess, cells: pd.DataFrame) -> None:
 def _could(t: Table, out: Guess, role: str, column: str) -> float | None:
     """Points of a column that varies and could have a role, though no reading that was tried gives it that."""
     scores = column in out.score_columns and (role != "system" or t.kinds[column].kind not in ("words", "names"))
-    if column in out.columns.values() or scores or t.kinds[column].kind not in (*_SAYING, "text"):
+    kinds = (*_SAYING, "text", *["rating"] * (role == "system" and looks_like_model(column)))
+    if column in out.columns.values() or scores or t.kinds[column].kind not in kinds:
         return None
     return _alone(t, role, column)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pandas as pd
 from judgebook import codes
 from judgebook.extras.new import grids
 from judgebook.extras.new.asking.doubts import Answer
+from judgebook.extras.new.cleaning import of_nothing
 from judgebook.extras.new.columns import (
     COUNT,
     FAR_SHARE,
@@ -162,6 +164,7 @@ def _ratings(
     free = {c: v for c, v in numeric.items() if c not in ratings}
     ratings |= _sliders(out, {c: v for c, v in free.items() if f"label {c}" in out.answers or _differs(out, cells, c)})
     worded = _judged(out, cells, _ordered(out, cells) | ({} if ratings else _people_in_words(out, cells)))
+    ratings |= _yes_and_no(out, cells, ratings.keys() - measured)
     of_item = one_an_item(out, cells, worded)
     out.unused |= dict.fromkeys(of_item, _SAME)
     ratings |= {c: v for c, v in worded.items() if c not in of_item}
@@ -381,12 +384,12 @@ def _ordered(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
     ordered = {}
     for column in cells.columns.difference(list(out.columns.values()), sort=False):
         held = codes.texts_of(cells[column]).stripped
-        nothing = {w for w in held.distinct if w in out.na_values or w.lower() in NOTHING}
-        steps = ranked([w for w in held.distinct if w not in nothing])
+        words = [w for w in held.distinct if w not in out.na_values]
+        odd = [w for w in words if w.lower() in NOTHING and not ranked(words)]
+        steps = ranked([w for w in words if w not in odd])
         if steps is None or nature(column, held).kind in ("id", "counter") or set(steps) <= set(out.values):
             continue
-        out.categories[column] = steps
-        out.na_values += [w for w in held.distinct if w in nothing and w not in out.na_values]
+        out.categories[column] = steps = [*of_nothing(out, column, steps, odd), *steps]
         ordered[column] = _places(held, steps, cells.index)
     for column, answers in differing(out, cells).items():
         if column in out.sets or set(answers) <= set(out.values):
@@ -398,6 +401,22 @@ def _ordered(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
         out.categories[column] = answers
         ordered[column] = _places(codes.texts_of(cells[column]).stripped, answers, cells.index)
     return ordered
+
+
+def _yes_and_no(out: Guess, cells: pd.DataFrame, columns: Iterable[str]) -> dict[str, pd.Series]:
+    """Columns of yes and no as categories where others have these words among more, which `values` would change."""
+    found: dict[str, pd.Series] = {}
+    if not {*out.values} & {w for words in out.categories.values() for w in words}:
+        return found
+    for column in columns:
+        held = codes.texts_of(cells[column]).stripped
+        words = {*held.distinct}.difference(out.na_values)
+        if words <= {*out.values}:
+            out.categories[column] = sorted(words, key=out.values.__getitem__)
+            found[column] = _places(held, out.categories[column], cells.index)
+    named = {w for words in out.categories.values() for w in words}
+    out.values = {w: v for w, v in out.values.items() if w not in named}
+    return found
 
 
 def _people_in_words(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:

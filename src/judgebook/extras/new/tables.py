@@ -164,8 +164,11 @@ def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     # the winner by its name
     ids += [c for c in cells if c not in ids and sum(every[c][v] for v in names & every[c].keys()) > len(cells) / 2]
     others = [every[c] for c in cells.columns.difference(ids)]
-    none = ("N/A", "NA", "NaN", "nan", "null", "None", "-", ".")
+    none = ("N/A", "NA", "NaN", "nan", "null", "-", ".")
     out.na_values += [v for v in none if any(v in held for held in others)]
+    # beside other words it may be an answer
+    said = [c for c in cells if nature("c", cells[c].where(~cells[c].isin(("None", *out.na_values)))).kind == "words"]
+    out.na_values += ["None"] * (any("None" in held for held in others) and not any("None" in every[c] for c in said))
     labels = [cells[c] for c in cells if c and roles.role_of(c) == "label"]
     stripped = cleaning.texts(cells)
     for column in cells:

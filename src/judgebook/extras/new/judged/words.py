@@ -11,13 +11,12 @@ import pandas as pd
 
 from judgebook import codes
 from judgebook.extras.new.asking.doubts import Answer
-from judgebook.extras.new.cleaning import rare_answers
+from judgebook.extras.new.cleaning import of_nothing, rare_answers
 from judgebook.extras.new.columns import (
     Guess,
     add_label,
     ask_if_answers,
     ask_if_judged,
-    decimal_commas,
     is_rating,
     numbers,
     share,
@@ -25,7 +24,7 @@ from judgebook.extras.new.columns import (
     within,
 )
 from judgebook.extras.new.roles import QUESTIONS
-from judgebook.extras.new.words import ANSWERS, ASPECT, label_id, number_in, ranked
+from judgebook.extras.new.words import ANSWERS, ASPECT, COMMENT, label_id, number_in, ranked
 from judgebook.sources.nature import FEW_WORDS, NOTHING, nature
 from judgebook.sources.rows import numbers as number_texts
 
@@ -55,6 +54,7 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
         words = [*given.distinct]
         if len(words) > FEW_WORDS:
             continue
+        odd = [text for text in held.distinct if text.lower() in NOTHING]
         several = any(divides(split(words, divider)) for divider in ";|,")  # of "mark all that apply"
         several |= any(text.startswith(("[", "{")) for text in words)  # JSON
         if len(words) == 1 and not _AGREED.search(column):  # nobody found any of it, say
@@ -69,13 +69,18 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
             ask_if_answers(out, column)
         if several or len(words) < 2 or not (nature(column, given).kind == "words" or (said and unsure)):
             continue
+        if COMMENT.search(column) and not (there.all() or said):
+            ask_if_answers(out, column)
+            continue
         if set(words) <= systems or any(asked.search(column) for asked in QUESTIONS.values()):
             continue  # a choice between systems says nothing of one reply
         rows, different = within(units_of_item[there], given.code)
         _, of_person = within(people[there], given.code)
         differ = share(different[rows > 1] > 1) > _ITEMS and share(of_person > 1) > _PEOPLE
         if differ or said:
-            found[column] = sorted(words)
+            found[column] = sorted(
+                [*words, *of_nothing(out, column, words, odd)], key=lambda w: (ANSWERS.get(w.lower(), 0), w)
+            )
             rare_answers(out, column, cells[column].str.strip()[there])
         elif not set(words) <= set(out.values):  # which make a label of it
             ask_if_judged(out, cells, column)
@@ -86,6 +91,10 @@ def _may_be_answers(column: str, given: codes.Texts) -> bool:
     """Whether few short texts below the name of an aspect of quality may be answers, though too few rows show it."""
     few = 1 < len(given.distinct) <= FEW_WORDS and max(map(len, given.distinct)) <= _SHORT
     return bool(ASPECT.search(column)) and few and nature(column, given).kind in ("names", "text", "id")
+
+
+def _yes_last(word: str) -> tuple[float, str]:
+    return ANSWERS.get(word.lower(), 0.0), word
 
 
 def is_few(held: pd.Series) -> bool:
@@ -116,6 +125,9 @@ def as_numbers(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -
     for column in (c for c in cells if c not in numeric):
         held, said = codes.texts_of(cells[column]).stripped, f"label {column}" in out.answers
         none = [text for text in held.distinct if _NO_ANSWER.match(text) and text not in out.na_values]
+        odd = [text for text in held.distinct if text.lower() in NOTHING and text not in out.na_values]
+        if odd and {text.lower() for text in held.distinct} - {*NOTHING, *out.na_values} <= {*ANSWERS}:
+            none += odd
         words = held.only(held.rows({*held.distinct}.difference(out.na_values, none).__contains__))
         plain = number_texts.of(words.distinct)
         number = _numbers_of(words.distinct, plain)
@@ -124,7 +136,10 @@ def as_numbers(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -
             continue
         if nature(column, words).kind == "date" and not said:  # 10-03-26 is no 10
             continue
-        out.na_values += none
+        kept = of_nothing(out, column, [*words.distinct], [x for x in none if x in odd])
+        if kept:
+            continue
+        out.na_values += [x for x in none if x not in out.na_values]
         of_word = dict(zip(words.distinct, number, strict=True))
         every = np.array([*(of_word.get(text, np.nan) for text in held.distinct), np.nan], dtype=float)
         values[column] = pd.Series(every[held.code], cells.index)
@@ -153,8 +168,6 @@ def _numbers_of(words: Collection[str], plain: np.ndarray) -> list[float] | None
 def answered(out: Guess, held: pd.Series, name: str) -> bool:
     """Whether cells below a name hold what people may have answered: ratings, sliders or few words."""
     number = numbers(held, out.na_values)
-    if number is None:
-        number = decimal_commas(name, held, out.na_values)
     if number is not None:
         return is_rating(name, number) or nature(name, held.str.strip()[number.notna()]).kind == "slider"
     texts = codes.texts_of(held).stripped
