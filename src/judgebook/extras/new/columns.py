@@ -124,11 +124,13 @@ def distinct_texts(values: pd.Series) -> list[str]:
 
 def _decimal_commas(texts: list[str]) -> np.ndarray:
     """Numbers such as 3,5 and 84,25; missing where one is none. Those that only go up, such as 1,3, may be lists."""
-    number = number_texts.of(texts) if all(_COMMA.fullmatch(t) for t in texts) else np.full(len(texts), np.nan)
-    parts = [text.split(",") for text in texts if "," in text]
+    none = np.full(len(texts), np.nan)
+    if not all(map(_COMMA.fullmatch, texts)):
+        return none
+    number, parts = number_texts.of(texts), [text.split(",") for text in texts if "," in text]
     lists = all(float(first) < float(second) for first, second in parts)
     few = len(texts) <= MAX_LEVELS and not is_rating("c", pd.Series(number))
-    return np.full(len(texts), np.nan) if lists or few else number
+    return none if lists or few else number
 
 
 def is_rating(name: str, values: pd.Series) -> bool:

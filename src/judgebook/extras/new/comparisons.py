@@ -134,15 +134,16 @@ def _in_names(out: Guess, cells: pd.DataFrame) -> bool:
     """Whether each of several columns is named for the two that it compares, as `ours vs theirs`; it is asked."""
     for between in _VERSUS:
         named = {c: c.split(between) for c in cells if c.count(between) == 1}
-        sides: dict[str, int] = {}
+        sides, won = dict[str, int](), set[int]()
         for column, two in named.items():
             held = {w: n for w, n in codes.texts_of(cells[column]).stripped.n.items() if w not in out.na_values}
             coding = coded(held, dict(zip(map(str.lower, two), (1, -1), strict=True)))
             sides |= {w: side for w, side in coding.sides.items() if w not in two}
-            if coding.unknown or coding.sure < 3 or not {1, -1} <= {*coding.sides.values()}:
+            won |= {*coding.sides.values()}
+            if coding.unknown or coding.sure < 3 or not coding.sides:
                 break
         else:
-            if len(named) < 2 or "columns in names" in out.answers:
+            if len(named) < 2 or not {1, -1} <= won or "columns in names" in out.answers:
                 continue
             out.scores, out.one_label, out.values = f"{{system}}{between}{{system_b}}", "better", dict(sides)
             out.shown = out.score_columns = [*named]

@@ -499,8 +499,7 @@ def choose(out: Guess, cells: pd.DataFrame, item: pd.Series | None = None) -> No
         close = [_column(r, role) for r in near if role not in fixed and _near(r, best, far)]
         out.close[role] = [*dict.fromkeys(c or "" for c in close if c != chosen)]
         rivals = dict.fromkeys(c for r in found[1:] if (c := _column(r, role)) and c != chosen)
-        taken = {c for r, c in out.columns.items() if r not in ROLES or named(r, c) > 0}
-        out.rivals[role] = [c for c in rivals if c not in taken][:4]
+        out.rivals[role] = [c for c in rivals if c not in out.columns.values()][:4]
 
 
 def _near(reading: Reading, best: Reading, far: float) -> bool:
@@ -563,8 +562,11 @@ def ask(out: Guess, cells: pd.DataFrame) -> None:
         place = role == "annotator" and chosen and chosen[0] in t.code and named(role, chosen[0]) <= 0
         if place and of_unit and t.numbered(chosen[0], of_unit):  # it may be a place in a list
             out.close[role] = [*dict.fromkeys(["", *out.close[role]])]
-        others = dict.fromkeys([*out.close[role], *out.rivals[role], *sorted(free, key=lambda c: -free[c])])
-        columns = [c for c in others if [c] != chosen and (c or chosen)]
+        given = [
+            c for r, c in out.columns.items() if r in ROLES and c in t.code and named(r, c) <= 0
+        ]  # to another role
+        others = dict.fromkeys([*out.close[role], *out.rivals[role], *sorted(free, key=lambda c: -free[c]), *given])
+        columns = [c for c in others if [c] != chosen and (c in cells if c else chosen)]
         columns = sorted(columns, key=lambda c: bool(_ABOUT.search(c)))[:_CHOICES]
         no = {f"no {role}": "none"}
         out.choices[role] = [
