@@ -136,7 +136,7 @@ class Table:
     def saying(self) -> list[str]:
         """Columns that say which, no judgements: by their kind; or by name or as each value comes equally often,
         where others say more, or a text is the same for each value."""
-        kind = [c for c in self.few if self.kinds[c].kind in _SAYING or any(named(r, c) > 0 for r in ROLES)]
+        kind = [c for c in self.few if self.kinds[c].kind in _SAYING or any(named(r, c) > 0 for r in ROLES[1:])]
         even = {c for c in self.few if self.levels[c] >= _ENOUGH and len({*np.bincount(self.code[c] + 1)[1:]}) == 1}
         more = [c for c in self.few if c not in kind and (named("dialogue", c) > 0 or c in even)]
         of_text = {c for c in more if any(self.levels[x] > 1 and self.follows(x, [c]) for x in self.texts)}
@@ -562,9 +562,7 @@ def ask(out: Guess, cells: pd.DataFrame) -> None:
         place = role == "annotator" and chosen and chosen[0] in t.code and named(role, chosen[0]) <= 0
         if place and of_unit and t.numbered(chosen[0], of_unit):  # it may be a place in a list
             out.close[role] = [*dict.fromkeys(["", *out.close[role]])]
-        given = [
-            c for r, c in out.columns.items() if r in ROLES and c in t.code and named(r, c) <= 0
-        ]  # to another role
+        given = [c for r, c in out.columns.items() if r in ROLES and c in t.code and named(r, c) <= 0]
         others = dict.fromkeys([*out.close[role], *out.rivals[role], *sorted(free, key=lambda c: -free[c]), *given])
         columns = [c for c in others if [c] != chosen and (c in cells if c else chosen)]
         columns = sorted(columns, key=lambda c: bool(_ABOUT.search(c)))[:_CHOICES]
