@@ -49,23 +49,24 @@ def missing_words(out: Guess, column: str, values: pd.Series, labels: list[pd.Se
 _WRITTEN = {"n/a", "na", "nan", "null", "none", "-", "."}
 
 
+def _none(word: str) -> bool:
+    return word.lower() == "none"
+
+
 def of_nothing(out: Guess, column: str, words: list[str], odd: list[str]) -> list[str]:
     """Those of `odd`, which may stand for no answer, that are answers of a column beside `words`: it is asked.
 
     None of several kinds is an answer, as of errors; beside yes and no it is none.
     """
-    said = out.answers.get(f"nothing in {column}")
-    yes_no = {word.lower() for word in words} <= {*ANSWERS}
-    is_one = said == "answer" or (said is None and not yes_no and all(w.lower() == "none" for w in odd))
-    kept = [w for w in odd if w not in out.na_values] if is_one else []
+    said = out.answers.get(key := f"nothing in {column}")
+    several = not {word.lower() for word in words} <= {*ANSWERS}
+    kept = [w for w in odd if w not in out.na_values and (said == "answer" or (not said and several and _none(w)))]
     out.na_values += [w for w in odd if w not in [*kept, *out.na_values]]
-    asked = [w for w in odd if w in kept or w.lower() not in _WRITTEN or w.lower() == "none"]
-    if asked and said is None:
-        shown = ", ".join(map(repr, asked))
-        ways = {"answer": "an answer (`categories`)", "nothing": "no answer (`na_values`)"}
-        assumed, (how, says) = ways.pop("answer" if kept else "nothing"), next(iter(ways.items()))
-        other = Answer(says, given={f"nothing in {column}": how})
-        out.ask(f"no answer in {column}: {shown}", f"What is {shown} in {column!r}?", assumed, other)
+    asked = [w for w in odd if w.lower() not in _WRITTEN or _none(w)] if not said else []
+    if asked:
+        shown, ways = ", ".join(map(repr, asked)), ["no answer (`na_values`)", "an answer (`categories`)"]
+        other = Answer(ways[not kept], given={key: "nothing" if kept else "answer"})
+        out.ask(f"no answer in {column}: {shown}", f"What is {shown} in {column!r}?", ways[bool(kept)], other)
     return kept
 
 

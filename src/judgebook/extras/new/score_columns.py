@@ -39,7 +39,6 @@ from judgebook.extras.new.roles import role_of
 from judgebook.extras.new.shapes import beside
 from judgebook.extras.new.words import ASPECT, CHOICE, label_id, ranked
 from judgebook.sources.nature import FEW_WORDS, NOTHING, Nature, nature
-from judgebook.sources.rows import numbers as number_texts
 
 #: rounding of what was computed, rows that show it, the share of them that has to fit, and what a correlation may lack
 _ROUNDED, _ROWS, _NEARLY, _SLACK = 0.0051, 6, 0.95, 1e-4
@@ -72,11 +71,8 @@ def wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None
     grids.others(out, cells, of)
     free = [c for c in numeric if c not in of and c not in out.metrics]
     left_out(out, free)
-    rest = cells.columns.difference([*out.columns.values(), *numeric, *out.categories, *out.sets], sort=False)
-    texts = {c: [text for text in codes.texts_of(cells[c]).distinct if text not in out.na_values] for c in rest}
-    commas = [c for c in rest if not np.isnan(number_texts.of(texts[c])).any()]
     judged = [c for c in free if nature(c, cells[c]).judged or ASPECT.search(c)]
-    for column in (c for c in judged + commas if not COUNT.search(c)):
+    for column in (c for c in judged if not COUNT.search(c)):
         ask_if_judged(out, cells, column)
     choices = [] if out.comparative else [name for name in out.labels if CHOICE.search(name)]
     if choices:

@@ -107,26 +107,27 @@ _OCCASION = re.compile(r"round|run|split", re.I)
 def _judged_again(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     """`cells` without a column that only counts on which occasion people judged the same items: it is no label, and no
     corpus, where each has each of its values."""
-    t, roles_of = out.table, ("dialogue", "system", "annotator", "turn", "label")
-    keys = [out.columns[c] for c in roles_of if c in out.columns]
+    t, corpus = out.table, out.columns.get("corpus")
+    keys = [c for role, c in out.columns.items() if role in ("dialogue", "system", "annotator", "turn", "label")]
     if t is None or out.comparative or out.identify or "annotator" not in out.columns or not {*keys} <= {*t.code}:
         return cells
-    free = [c for c in t.few if c not in keys and f"label {c}" not in out.answers and c in cells]
-    again = [c for c in free if t.crossed(c, keys) and (c == out.columns.get("corpus") or t.kinds[c].kind != "words")]
-    again = [c for c in again if not {c} & {v for k, v in out.columns.items() if k != "corpus"}]
-    if not again or out.answers.get("occasion") == again[0]:
+    free = [
+        c for c in t.few if c == corpus or (c in cells and c not in out.columns.values() and t.kinds[c].kind != "words")
+    ]
+    again = [c for c in free if t.crossed(c, keys) and not {f"label {c}", f"items of {c}"} & {*out.answers}]
+    column = again[0] if again else ""
+    named = _OCCASION.fullmatch(plain(column))
+    if not again or (column == corpus and not named):  # items of several data sets may have the same ids
         return cells
-    column, named = again[0], _OCCASION.fullmatch(plain(again[0]))
-    if column == out.columns.get("corpus"):
-        if not named:  # items of several data sets may have the same ids
-            return cells
-        del out.columns["corpus"]
-    how = {x: Answer(f"the {x}", {"sources.*.repeats": x}) for x in ("last", "first")}
-    other = Answer(f"different items: those of each {column!r}", given={"corpus": column, "occasion": column})
     every = Answer(f"all: {column!r} counts the occasions (`repeats: number`)", {"sources.*.repeats": "number"})
-    assumed, ways = "none: the data cannot be read until it is said", (every, other, *how.values())
+    other = Answer(
+        f"different items: those of each {column!r}", given={"corpus": column, f"items of {column}": "other"}
+    )
+    ways = [every, other, *(Answer(f"the {x}", {"sources.*.repeats": x}) for x in ("last", "first"))]
+    assumed = "none: the data cannot be read until it is said"
     if named:
-        out.repeats, assumed, ways = "number", every.says, ways[1:]
+        out.columns.pop("corpus", None)
+        out.repeats, assumed = "number", ways.pop(0).says
     out.ask("repeats", f"What does {column!r} tell apart, where the same person judged an item again?", assumed, *ways)
     out.unused[column] = "it tells occasions apart on which the same person judged an item"
     return cells.drop(columns=column)
@@ -164,11 +165,11 @@ def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     # the winner by its name
     ids += [c for c in cells if c not in ids and sum(every[c][v] for v in names & every[c].keys()) > len(cells) / 2]
     others = [every[c] for c in cells.columns.difference(ids)]
-    none = ("N/A", "NA", "NaN", "nan", "null", "-", ".")
-    out.na_values += [v for v in none if any(v in held for held in others)]
+    none = ["N/A", "NA", "NaN", "nan", "null", "-", ".", "None"]
     # beside other words it may be an answer
-    said = [c for c in cells if nature("c", cells[c].where(~cells[c].isin(("None", *out.na_values)))).kind == "words"]
-    out.na_values += ["None"] * (any("None" in held for held in others) and not any("None" in every[c] for c in said))
+    said = (cells[c].where(~cells[c].isin(none)) for c in cells if "None" in every[c])
+    none = none[:-1] if any(nature("c", held).kind == "words" for held in said) else none
+    out.na_values += [v for v in none if any(v in held for held in others)]
     labels = [cells[c] for c in cells if c and roles.role_of(c) == "label"]
     stripped = cleaning.texts(cells)
     for column in cells:

@@ -34,10 +34,9 @@ def set_apart(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     family = sum(name in _OWN for name in map(plain, cells)) >= _FAMILY
     own = {c for c in bare if nature(c, cells[c]).kind == "platform"}
     own |= {c for c, name in bare.items() if family and name in _EITHER and _share(cells[c])}
-    gold = {c for c in bare if (m := _GOLD.fullmatch(c)) and m[1] in cells}
-    for column in [c for c in gold if not c.endswith("reason") and cells[c].ne("").all()]:
+    own |= (gold := {c for c in bare if (m := _GOLD.fullmatch(c)) and m[1] in cells})
+    for column in (c for c in gold if cells[c].ne("").all()):
         ask_if_answers(out, column)
-    own |= gold
     out.unused |= dict.fromkeys([c for c in bare if c in own], "of the platform itself: nobody judged by it")
     return cells.drop(columns=list(own))
 

@@ -78,9 +78,8 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
         _, of_person = within(people[there], given.code)
         differ = share(different[rows > 1] > 1) > _ITEMS and share(of_person > 1) > _PEOPLE
         if differ or said:
-            found[column] = sorted(
-                [*words, *of_nothing(out, column, words, odd)], key=lambda w: (ANSWERS.get(w.lower(), 0), w)
-            )
+            words += of_nothing(out, column, words, odd)
+            found[column] = sorted(sorted(words), key=lambda w: ANSWERS.get(w.lower(), 0))
             rare_answers(out, column, cells[column].str.strip()[there])
         elif not set(words) <= set(out.values):  # which make a label of it
             ask_if_judged(out, cells, column)
@@ -91,10 +90,6 @@ def _may_be_answers(column: str, given: codes.Texts) -> bool:
     """Whether few short texts below the name of an aspect of quality may be answers, though too few rows show it."""
     few = 1 < len(given.distinct) <= FEW_WORDS and max(map(len, given.distinct)) <= _SHORT
     return bool(ASPECT.search(column)) and few and nature(column, given).kind in ("names", "text", "id")
-
-
-def _yes_last(word: str) -> tuple[float, str]:
-    return ANSWERS.get(word.lower(), 0.0), word
 
 
 def is_few(held: pd.Series) -> bool:
@@ -124,11 +119,11 @@ def as_numbers(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -
     values, worded = {}, []
     for column in (c for c in cells if c not in numeric):
         held, said = codes.texts_of(cells[column]).stripped, f"label {column}" in out.answers
-        none = [text for text in held.distinct if _NO_ANSWER.match(text) and text not in out.na_values]
-        odd = [text for text in held.distinct if text.lower() in NOTHING and text not in out.na_values]
-        if odd and {text.lower() for text in held.distinct} - {*NOTHING, *out.na_values} <= {*ANSWERS}:
-            none += odd
-        words = held.only(held.rows({*held.distinct}.difference(out.na_values, none).__contains__))
+        given = [text for text in held.distinct if text not in out.na_values]
+        none = [text for text in given if _NO_ANSWER.match(text)]
+        odd = [text for text in given if text.lower() in NOTHING]
+        odd = odd if {text.lower() for text in given} <= {*ANSWERS, *NOTHING} else []  # beside yes and no
+        words = held.only(held.rows({*given}.difference(none, odd).__contains__))
         plain = number_texts.of(words.distinct)
         number = _numbers_of(words.distinct, plain)
         named = "c" if np.isnan(plain).all() else column  # yes and no are no count, whatever they are called
@@ -136,10 +131,9 @@ def as_numbers(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -
             continue
         if nature(column, words).kind == "date" and not said:  # 10-03-26 is no 10
             continue
-        kept = of_nothing(out, column, [*words.distinct], [x for x in none if x in odd])
-        if kept:
+        if of_nothing(out, column, [*words.distinct], odd):
             continue
-        out.na_values += [x for x in none if x not in out.na_values]
+        out.na_values += none
         of_word = dict(zip(words.distinct, number, strict=True))
         every = np.array([*(of_word.get(text, np.nan) for text in held.distinct), np.nan], dtype=float)
         values[column] = pd.Series(every[held.code], cells.index)
