@@ -128,7 +128,7 @@ def _decimal_commas(texts: list[str]) -> np.ndarray:
     if not all(map(_COMMA.fullmatch, texts)):
         return none
     number, parts = number_texts.of(texts), [text.split(",") for text in texts if "," in text]
-    lists = all(float(first) < float(second) for first, second in parts)
+    lists = all(0 < float(first) < float(second) for first, second in parts)
     few = len(texts) <= MAX_LEVELS and not is_rating("c", pd.Series(number))
     return none if lists or few else number
 

@@ -183,11 +183,6 @@ def _pairs(out: Guess, cells: pd.DataFrame, held: dict[str, codes.Texts]) -> Ite
         return  # as answered
     free = {c: of.distinct for c, of in held.items() if c not in out.columns.values()}
     free = {c: n for c, n in free.items() if roles.role_of(c) != "annotator"}
-    named = {c.lower(): c for c in free}
-    for column, answers in free.items():  # by the names of the columns that hold the sides
-        two = tuple(named[w.lower()] for w in answers if w.lower() in named)
-        if len(two) == 2 and column not in two and differ(cells[two[0]], cells[two[1]]) >= _DIFFER:
-            yield pair(two, "text" if is_prose(cells[two[0]]) else "system", sure=True)
     texts = {c for c, n in free.items() if len(n) > 2 and is_prose(cells[c])}
     numeric = {c for c, n in free.items() if np.isfinite(held[c].numbers[n != ""]).all()}
     places = {p: roles.role_of(shared) for p, shared in twins(free).items() if roles.role_of(shared) != "annotator"}
@@ -201,7 +196,12 @@ def _pairs(out: Guess, cells: pd.DataFrame, held: dict[str, codes.Texts]) -> Ite
         if named and {*free[won]} & {*free[lost]} and differ(cells[won], cells[lost]) == 1:
             yield pair((won, lost), "won", sure=True)
     few = [c for c, n in free.items() if c not in texts | numeric and 1 < len(n) <= min(_MOST, len(cells) / 2)]
-    few = [c for c in few if not any(side_of(w) == 0 for w in free[c])]
+    bare = {c.lower(): c for c in free if c not in texts | numeric}
+    for answers in (free[c] for c in few):  # that name the columns of the two sides
+        two = tuple(bare[w.lower()] for w in answers if w.lower() in bare)
+        if len(two) == 2 and differ(*(cells[c] for c in two)) >= _DIFFER:
+            yield pair(two, "system")
+    few = [c for c in few if not any(side_of(w) == 0 for w in free[c])]  # who says a tie judged
     for columns in [*short, *itertools.combinations(few[:_TRIED], 2)]:
         one, other = ({*free[c]} for c in columns)
         alike = columns in places or 2 * len(one & other) >= min(len(one), len(other))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -33,7 +32,7 @@ from judgebook.extras.new.columns import (
 )
 from judgebook.extras.new.judged.gold import named_for_gold
 from judgebook.extras.new.judged.means import means
-from judgebook.extras.new.judged.words import answered, differing, in_rows
+from judgebook.extras.new.judged.words import answered, differing, in_rows, yes_and_no
 from judgebook.extras.new.one_label import named_for_judges, named_for_systems, one_label, refuse_systems
 from judgebook.extras.new.roles import role_of
 from judgebook.extras.new.shapes import beside
@@ -160,7 +159,8 @@ def _ratings(
     free = {c: v for c, v in numeric.items() if c not in ratings}
     ratings |= _sliders(out, {c: v for c, v in free.items() if f"label {c}" in out.answers or _differs(out, cells, c)})
     worded = _judged(out, cells, _ordered(out, cells) | ({} if ratings else _people_in_words(out, cells)))
-    ratings |= _yes_and_no(out, cells, ratings.keys() - measured)
+    for column in yes_and_no(out, {c: cells[c] for c in ratings.keys() - measured}):
+        ratings[column] = _places(codes.texts_of(cells[column]).stripped, out.categories[column], cells.index)
     of_item = one_an_item(out, cells, worded)
     out.unused |= dict.fromkeys(of_item, _SAME)
     ratings |= {c: v for c, v in worded.items() if c not in of_item}
@@ -397,22 +397,6 @@ def _ordered(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
         out.categories[column] = answers
         ordered[column] = _places(codes.texts_of(cells[column]).stripped, answers, cells.index)
     return ordered
-
-
-def _yes_and_no(out: Guess, cells: pd.DataFrame, columns: Iterable[str]) -> dict[str, pd.Series]:
-    """Columns of yes and no as categories where others have these words among more, which `values` would change."""
-    found: dict[str, pd.Series] = {}
-    if not {*out.values} & {w for words in out.categories.values() for w in words}:
-        return found
-    for column in columns:
-        held = codes.texts_of(cells[column]).stripped
-        words = {*held.distinct}.difference(out.na_values)
-        if words <= {*out.values}:
-            out.categories[column] = sorted(words, key=out.values.__getitem__)
-            found[column] = _places(held, out.categories[column], cells.index)
-    named = {w for words in out.categories.values() for w in words}
-    out.values = {w: v for w, v in out.values.items() if w not in named}
-    return found
 
 
 def _people_in_words(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:

@@ -16,7 +16,7 @@ from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess, ask_if_answers, distinct_texts, left_out, numbers, one_an_item
 from judgebook.extras.new.judged import platforms
 from judgebook.extras.new.judged.gold import gold_and_judges, scored_as_gold
-from judgebook.extras.new.judged.words import as_numbers, in_rows, is_few
+from judgebook.extras.new.judged.words import as_numbers, in_rows, is_few, yes_and_no
 from judgebook.extras.new.one_label import without_majorities
 from judgebook.extras.new.score_columns import wide
 from judgebook.extras.new.shapes import parts, periods
@@ -168,7 +168,7 @@ def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     none = ["N/A", "NA", "NaN", "nan", "null", "-", ".", "None"]
     # beside other words it may be an answer
     said = (cells[c].where(~cells[c].isin(none)) for c in cells if "None" in every[c])
-    none = none[:-1] if any(nature("c", held).kind == "words" for held in said) else none
+    none = none[:-1] if any(nature("c", held).kind in ("words", "constant") for held in said) else none
     out.na_values += [v for v in none if any(v in held for held in others)]
     labels = [cells[c] for c in cells if c and roles.role_of(c) == "label"]
     stripped = cleaning.texts(cells)
@@ -197,6 +197,8 @@ def _layout(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series], besi
         _long_metrics(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
         for name, rows in cells.groupby(label, sort=False):
             in_rows(out, str(name), rows[[score]])
+        for name in yes_and_no(out, {str(n): rows[score] for n, rows in cells.groupby(label) if str(n) in out.labels}):
+            out.labels[name] = (out.labels[name][0], 1, len(out.categories[name]), True)
     elif several.items_beside(out, cells, numeric) or several.systems_beside(out, cells, numeric):
         pass
     else:

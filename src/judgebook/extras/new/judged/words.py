@@ -49,12 +49,13 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
     systems = {*codes.texts_of(cells[out.columns["system"]]).stripped.distinct} if "system" in out.columns else set()
     for column in cells.columns.difference([*out.columns.values(), *out.categories], sort=False):
         held = codes.texts_of(cells[column]).stripped
-        there = held.rows(lambda text: text not in out.na_values and text.lower() not in NOTHING)
+        odd = [text for text in held.distinct if text.lower() in NOTHING]
+        none = {text for text in odd if text.lower() == "none"}  # may be an answer
+        there = held.rows({*held.distinct}.difference(out.na_values, {*odd} - none).__contains__)
         given = held.only(there)
         words = [*given.distinct]
         if len(words) > FEW_WORDS:
             continue
-        odd = [text for text in held.distinct if text.lower() in NOTHING]
         several = any(divides(split(words, divider)) for divider in ";|,")  # of "mark all that apply"
         several |= any(text.startswith(("[", "{")) for text in words)  # JSON
         if len(words) == 1 and not _AGREED.search(column):  # nobody found any of it, say
@@ -78,6 +79,7 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
         _, of_person = within(people[there], given.code)
         differ = share(different[rows > 1] > 1) > _ITEMS and share(of_person > 1) > _PEOPLE
         if differ or said:
+            words = [w for w in words if w not in odd]
             words += of_nothing(out, column, words, odd)
             found[column] = sorted(sorted(words), key=lambda w: ANSWERS.get(w.lower(), 0))
             rare_answers(out, column, cells[column].str.strip()[there])
@@ -145,6 +147,17 @@ def as_numbers(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -
         hint = "if answers have no order, use `categories` instead"
         out.warnings.append(f"`values` turns answers into numbers in: {shown}; {hint}")
     return values
+
+
+def yes_and_no(out: Guess, held: dict[str, pd.Series]) -> list[str]:
+    """Labels of yes and no, by their cells, that become categories where others have these words among more."""
+    named = {w for words in out.categories.values() for w in words}
+    words = {x: {*codes.texts_of(cells).stripped.distinct}.difference(out.na_values) for x, cells in held.items()}
+    found = [x for x, of in words.items() if of <= {*out.values} and not named.isdisjoint(out.values)]
+    out.categories |= {x: sorted(words[x], key=out.values.__getitem__) for x in found}
+    named = {w for words in out.categories.values() for w in words}
+    out.values = {w: v for w, v in out.values.items() if w not in named}
+    return found
 
 
 def _numbers_of(words: Collection[str], plain: np.ndarray) -> list[float] | None:
