@@ -243,6 +243,19 @@ def _labels(
     elif not by_person and (by_grid := grids.grid(columns) or (named and (named.scores, named.of))):
         out.scores, of = by_grid
         out.why["scores"] = "the columns form a grid of labels and annotators"
+        inner = grids.named_grid([*dict.fromkeys(of.values())]) if "system" not in out.columns else None
+        if inner:  # rasa_fluency_a1
+            out.scores = str(out.scores).replace("{label}", inner.of_other("system"))
+            out.why["scores"] = "the columns form a grid of systems, labels and annotators"
+            shown = ", ".join(dict.fromkeys(inner.others.values()))
+            out.ask(
+                "system",
+                f"What are {shown} in the names of columns?",
+                "systems",
+                Answer("something else: change `scores`"),
+            )
+            grids.ask_which(out, inner)
+            return {c: inner.of[label] for c, label in of.items()}
         if named and not grids.grid(columns):
             shown, how_ = ", ".join(dict.fromkeys(named.others.values())), {"grid of labels and": "system"}
             out.ask("system", f"What are {shown} in the names of columns?", "people", Answer("systems", given=how_))
