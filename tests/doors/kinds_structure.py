@@ -88,9 +88,7 @@ def turns(item: str, turn: str, first: int, step: int) -> Kind:
 def crossed(head: tuple[str, str, str, str], systems: tuple[object, ...], people: tuple[object, ...], n: int) -> Kind:
     """Each person judges what each system did with each item; no column is called as we know it."""
     rows = [[i, s, p, score(i, s, p)] for i in range(1, n + 1) for s in systems for p in people]
-    return Kind(
-        file([head, *rows]), right(len(systems), len(people), n * len(systems), [row[-1] for row in rows])
-    )
+    return Kind(file([head, *rows]), right(len(systems), len(people), n * len(systems), [row[-1] for row in rows]))
 
 
 def both_sides(pattern: str, rating: str, sides: tuple[str, str], head: tuple[str, str], won: str) -> Kind:
@@ -160,7 +158,9 @@ def marked(key: str, spans: str, who: str) -> Refused:
 def with_itself(item: str, n: int) -> Kind:
     """Comparisons in both orders, and some of a system with itself, which say nothing."""
     pairs = [(a, b) for a in ("x1", "y1", "z1") for b in ("x1", "y1", "z1")]
-    rows = [[i, a, b, p, random.Random(repr((i, a, b, p))).choice("AB")] for i in range(n) for a, b in pairs for p in PEOPLE]
+    rows = [
+        [i, a, b, p, random.Random(repr((i, a, b, p))).choice("AB")] for i in range(n) for a, b in pairs for p in PEOPLE
+    ]
     # the first in the alphabet stands first where both orders are one
     kept = [1 if (w == "A") == (a < b) else -1 for _, a, b, _, w in rows if a != b]
     return Kind(file([[item, "model_a", "model_b", "judge", "winner"], *rows]), right(2, 3, 2 * n, kept))
@@ -178,7 +178,9 @@ KINDS: dict[str, Kind | Refused] = {
     "turn_idx 1, 3, 5": turns("dialogue_id", "turn_idx", 1, 2),
     "Nachricht 1, 2, 3": turns("Chat", "Nachricht", 1, 1),
     "ronde 0, 2, 4": turns("gesprek", "beurt", 0, 2),
-    "Dutch": crossed(("gesprek", "systeem", "beoordelaar", "vloeiendheid"), ("GEITje", "Fietje"), ("p1", "p2", "p3"), 5),
+    "Dutch": crossed(
+        ("gesprek", "systeem", "beoordelaar", "vloeiendheid"), ("GEITje", "Fietje"), ("p1", "p2", "p3"), 5
+    ),
     "Arabic": crossed(("المحادثة", "النظام", "المقيم", "الطلاقة"), ("جيس", "علام"), ("م1", "م2", "م3"), 5),
     "Hungarian": crossed(("mondat", "gép", "bíráló", "folyékonyság"), ("puli", "racka"), ("b1", "b2", "b3", "b4"), 7),
     "run": crossed(("query", "run", "assessor", "relevance"), ("bm25", "dpr", "colbert"), ("x", "y"), 6),

@@ -47,6 +47,8 @@ _EVEN = 1e-4
 _ENOUGH = 6
 #: of the people of a unit, those who share a text at most, where each wrote it
 _OWN = 0.6
+#: of one column within another, values on average, from which they are crossed
+_SEVERAL = 1.5
 #: of rows, those of another kind at most
 _KINDS = 0.4
 #: readings whose score comes so close to the best are offered; columns that are offered for a role at most
@@ -332,8 +334,9 @@ def _candidates(t: Table, role: str, free: list[str]) -> list[tuple[str | None, 
         judged = t.kinds[c].kind in ("rating", "slider", "number", "words") and alone[c] < 0
         tells = role == "dialogue" and any(t.follows(x, [c]) for x in (*t.texts, *t.saying) if x != c)
         others, few = ([x for x in many if x != c] for many in (t.saying, t.few))
-        crossed = (t.crossed(c, x) for x in (others, *itertools.combinations(few, 2)))
-        if not judged or tells or any(t.assigned(c, x) for x in others or few) or any(crossed):
+        pairs = ([x, y] for x, y in itertools.combinations(few, 2) if min(t.each(x, [y]), t.each(y, [x])) > _SEVERAL)
+        crossed = (t.crossed(c, x) for x in itertools.chain([others], pairs))
+        if not judged or tells or any(t.assigned(c, x) for x in (others if t.saying else few)) or any(crossed):
             best.append(c)
             alone[c] += 2.0 * judged
     return [*((c, alone[c]) for c in sorted(best, key=lambda c: -alone[c])[:_TRIED]), (None, 0.0)]
@@ -399,7 +402,7 @@ def _of_people(t: Table, item: tuple[str, ...], unit: list[str], who: str, left:
     points -= 3.0 * (needed and t.same(who, item) > 0.98)
     points -= 1.5 * (named("annotator", who) <= 0 and t.numbered(who, unit))  # it may be a place in a list
     points -= 4.0 * any(t.written(c, [x for x in unit if x != c], who) for c in item[1:])
-    about = [c for c in t.few if _ABOUT.search(c) and c not in item]
+    about = [c for c in t.few if _ABOUT.search(c) and not _PARTS.search(c)]
     points += 3.0 * any(t.follows(c, [who]) for c in about) - 3.0 * any(t.follows(c, item) for c in about)
     points += 1.0 * (t.each(who, unit) > 1.2) + 0.5 * (t.n_units(item) >= t.levels[who])
     return points + (0.5 if t.n_units([who, *item]) >= 2 * t.levels[who] else -1.0)
@@ -442,7 +445,9 @@ def _apart(t: Table, item: tuple[str, ...], system: str | None, who: str, free: 
         turn = system is not None and t.counts(c, item) and t.follows(system, item)
         if again and (named_so or turn) and not t.repeated([*keys, c]):
             found.append(c)
-        of_people = not again and named_so and (_PARTS.search(c) or not _ABOUT.search(c)) and t.levels[who] > t.levels[c] > 1
+        of_people = (
+            not again and named_so and (_PARTS.search(c) or not _ABOUT.search(c)) and t.levels[who] > t.levels[c] > 1
+        )
         of_people = of_people and t.follows(c, [who]) and t.counts(item[0], [c]) and t.each(c, item) > t.levels[c] - 0.1
         if of_people:
             found.append(c)
