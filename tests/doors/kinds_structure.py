@@ -155,6 +155,18 @@ def marked(key: str, spans: str, who: str) -> Refused:
     return Refused(write, f"found {key}, model, output, {spans}")
 
 
+def lettered(letter: str, n: int, systems: tuple[str, ...] = SYSTEMS) -> Kind:
+    """Columns called by a letter and a number, whatever they hold."""
+    rows = [
+        [f"d{i:03}", s, f"what {s} said of thing number {i}", *(score(i, s, k) for k in range(n))]
+        for i in range(12)
+        for s in systems
+    ]
+    held = [[row[3 + k] for row in rows] for k in range(n)]
+    head = [f"{letter}{k}" for k in range(1, n + 4)]
+    return Kind(file([head, *rows]), right(len(systems), None, 12 * len(systems), *held))
+
+
 def with_itself(item: str, n: int) -> Kind:
     """Comparisons in both orders, and some of a system with itself, which say nothing."""
     pairs = [(a, b) for a in ("x1", "y1", "z1") for b in ("x1", "y1", "z1")]
@@ -202,6 +214,9 @@ KINDS: dict[str, Kind | Refused] = {
     "marked errors, example": marked("example", "spans", "annotator"),
     "marked errors, case": marked("case", "tags", "by"),
     "marked errors, n": marked("n", "errors", "who"),
+    "columns c1, c2, …": lettered("c", 2),
+    "columns x1, x2, …": lettered("x", 3),
+    "columns q1, q2, …": lettered("q", 2, ("bart", "t5", "gpt")),
     "a system with itself": with_itself("item", 6),
     "a system with itself, doc": with_itself("doc", 4),
     "a system with itself, prompt": with_itself("prompt", 9),

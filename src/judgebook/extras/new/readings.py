@@ -21,7 +21,7 @@ from scipy.stats import chi2
 from judgebook import codes
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess, distinct_texts, units
-from judgebook.extras.new.roles import PLACE, QUESTIONS, role_of
+from judgebook.extras.new.roles import MOST_SYSTEMS, PLACE, QUESTIONS, role_of
 from judgebook.extras.new.words import ANSWERS, ASPECT, CHOICE, SHORT, are_names, looks_like_model, number_in
 from judgebook.sources.ids.personal import personal
 from judgebook.sources.in_words import counted
@@ -32,7 +32,6 @@ ROLES = ("dialogue", "system", "annotator")
 _STARTS = "ids start again"
 #: the item, where no column says it
 _TOGETHER = "{together}"
-MOST_SYSTEMS = 60
 #: kinds of values that may say which; a rating may, too, where it was assigned
 NAMING = ("id", "names", "words", "counter", "rating", "slider", "number", "text")
 #: kinds of values that say which without being judgements
@@ -596,10 +595,13 @@ def _ask_apart(out: Guess, t: Table, found: list[Reading]) -> None:
     if best.system is None:
         ways["system"] = Answer("the system", given={"system": c})
     ways["none"] = Answer(f"neither: the same {taken[0][0]!r} is the same item", given={_STARTS: "none"})
-    assumed = ways.pop("apart" if best.apart == c else "label" if best.label == c else "none", None)
-    if assumed:
+    assumed = ways.get("apart" if best.apart == c else "label" if best.label == c else "none")
+    if assumed and "apart" in ways:
         out.ask(
-            "item: rows apart", f"What is {c!r}, with {counted(t.levels[c], 'value')}?", assumed.says, *ways.values()
+            "item: rows apart",
+            f"What is {c!r}, with {counted(t.levels[c], 'value')}?",
+            assumed.says,
+            *(way for way in ways.values() if way is not assumed),
         )
 
 
