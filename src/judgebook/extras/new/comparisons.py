@@ -242,7 +242,7 @@ def rated_sides(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) 
     found = {name: two for two, name in twins(free).items() if name and roles.role_of(name) in (None, "label", "score")}
     if not found or out.pair is None or out.pair.of not in ("system", "dialogue") or _RATED in out.answers:
         return
-    who = [c for c in (out.columns.get("annotator"),) if c in cells]
+    who = [c for ours, c in out.columns.items() if ours == "annotator" and c in cells]
     rows = cells.assign(**{"{row}": cells.index})
     of_side = [[c for c in many if c in rows] + who for many in (out.identify, out.identify_b)]
     both = pd.concat([rows[columns].set_axis(range(len(columns)), axis=1) for columns in of_side])
@@ -254,9 +254,9 @@ def rated_sides(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) 
     for name, two in found.items():
         of = Guess()
         add_label(of, name, pd.concat([free[c] for c in two]))
-        id_, *scale = of.labels[name]
+        id_, low, high, whole = of.labels[name]
         id_ = f"{id_}_of_each" if id_ in {x[0] for x in out.labels.values()} else id_
-        out.of_sides[name] = two, (id_, *scale)
+        out.of_sides[name] = two, (id_, low, high, whole)
         out.observed |= dict.fromkeys([id_], next(iter(of.observed.values())))
         out.unused = {c: why for c, why in out.unused.items() if c not in two}
     out.ask("label: sides", text, "yes, each side has two sources", Answer("no: not read", given={_RATED: "none"}))

@@ -500,8 +500,8 @@ def _table(file: str, options: dict[str, str], guess: Guess, out: Draft, *, reco
     declared += [
         f"  {ids[c]}: {flow({'categories': answers, 'level': 'sets'})}" for c, (_, answers) in guess.sets.items()
     ]
-    for name, (_, (id_, *scale)) in guess.of_sides.items():
-        declared += declaration(id_, f"{_label(*scale)[:-1]}, method: dialogue_rating}}", name)
+    for name, (_, (id_, low, high, whole)) in guess.of_sides.items():
+        declared += declaration(id_, f"{_label(low, high, whole)[:-1]}, method: dialogue_rating}}", name)
     return [*lines, "labels:" if declared else "labels: {}", *declared]
 
 

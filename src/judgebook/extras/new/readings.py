@@ -436,21 +436,16 @@ def _apart(t: Table, item: tuple[str, ...], system: str | None, who: str, free: 
     """Columns for each of whose values the ids of items may start again: they tell apart what one person judged of an
     item, or each is of other people, who all judged items numbered alike."""
     keys = [*item, *([system] if system else []), who, *t.keys]
-    again, found = t.repeated(keys), []
-    free = [c for c in t.few if c in free and c not in keys and max(named(role, c) for role in ROLES[1:]) <= 0]
-    for c in free:
-        named_so = t.kinds[c].kind in ("words", "names", "id") and t.levels[c] <= MOST_SYSTEMS
+    several = [c for c in t.few if c in free and c not in keys and t.each(c, item) > _SEVERAL]
+    several = [c for c in several if max(named(role, c) for role in ROLES[1:]) <= 0]
+    says = [c for c in several if t.kinds[c].kind in ("words", "names", "id") and t.levels[c] <= MOST_SYSTEMS]
+    if t.repeated(keys):
         # where each item is of one system, it may have turns
-        turn = system is not None and t.counts(c, item) and t.follows(system, item)
-        if again and (named_so or turn) and not t.repeated([*keys, c]):
-            found.append(c)
-        of_people = (
-            not again and named_so and (_PARTS.search(c) or not _ABOUT.search(c)) and t.levels[who] > t.levels[c] > 1
-        )
-        of_people = of_people and t.follows(c, [who]) and t.counts(item[0], [c]) and t.each(c, item) > t.levels[c] - 0.1
-        if of_people:
-            found.append(c)
-    return found
+        turns = [c for c in several if system and t.counts(c, item) and t.follows(system, item)]
+        return [c for c in dict.fromkeys([*says, *turns]) if not t.repeated([*keys, c])]
+    says = [c for c in says if t.levels[who] > t.levels[c] and (_PARTS.search(c) or not _ABOUT.search(c))]
+    every = [c for c in says if t.each(c, item) > t.levels[c] - 0.1 and t.follows(c, [who])]
+    return [c for c in every if t.counts(item[0], [c])]
 
 
 def _scores(t: Table, keys: list[str], column: str) -> str | None:
@@ -585,7 +580,7 @@ def _ask_apart(out: Guess, t: Table, found: list[Reading]) -> None:
     columns = dict.fromkeys(c for r in far if (c := r.apart or r.label) not in (*taken[0], *taken[1:]))
     if _STARTS in out.answers or not columns:
         return
-    c, ways = next(iter(columns)), {}
+    c, ways = str(next(iter(columns))), dict[str, Answer]()
     for r in (r for r in far if r.apart == c and r.item[:1] == taken[0][:1]):
         counts = t.counts(c, r.item[:1])
         says = f"a turn or part: it counts within {r.item[0]!r}" if counts else f"{r.item[0]!r} starts again for each"
