@@ -440,6 +440,8 @@ def _apart(t: Table, item: tuple[str, ...], system: str | None, who: str, free: 
     several = [c for c in several if max(named(role, c) for role in ROLES[1:]) <= 0]
     says = [c for c in several if t.kinds[c].kind in ("words", "names", "id") and t.levels[c] <= MOST_SYSTEMS]
     if t.repeated(keys):
+        if (kind := t.kind_of_rows(keys)) and not _PARTS.search(kind):
+            return []
         # where each item is of one system, it may have turns
         turns = [c for c in several if system and t.counts(c, item) and t.follows(system, item)]
         return [c for c in dict.fromkeys([*says, *turns]) if not t.repeated([*keys, c])]
