@@ -21,7 +21,7 @@ from scipy.stats import chi2
 from judgebook import codes
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess, distinct_texts, units
-from judgebook.extras.new.roles import PLACE, QUESTIONS, role_of
+from judgebook.extras.new.roles import MOST_SYSTEMS, PLACE, QUESTIONS, role_of
 from judgebook.extras.new.words import ANSWERS, ASPECT, CHOICE, COMMENT, SHORT, are_names, looks_like_model, number_in
 from judgebook.sources.ids.personal import personal
 from judgebook.sources.in_words import counted
@@ -30,7 +30,6 @@ from judgebook.sources.nature import NAMES, Nature, nature, plain
 ROLES = ("dialogue", "system", "annotator")
 #: the item, where no column says it
 _TOGETHER = "{together}"
-MOST_SYSTEMS = 60
 #: kinds of values that may say which; a rating may, too, where it was assigned
 NAMING = ("id", "names", "words", "counter", "rating", "slider", "number", "text")
 #: kinds of values that say which without being judgements
