@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import glob
 import io
 import json
 import os
 import re
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -94,7 +93,7 @@ def drafted(name: str, data: Path, folder: Path | None = None, given: dict[str, 
 
 def beside(data: Path) -> list[Path]:
     """Files in the folder of the data that begin as they do: with nearly the same columns, or keys of an object. If
-    there are none, those of the same name in folders beside this one."""
+    there are none, those in folders beside this one, where each holds a file of this name and nothing else."""
 
     def begin(path: Path) -> set[str]:
         try:
@@ -111,12 +110,22 @@ def beside(data: Path) -> list[Path]:
         return set()
 
     columns = begin(data)
+
+    def alike(files: Iterable[Path]) -> list[Path]:
+        others = sorted(p for p in files if not (p.exists() and p.samefile(data)) and params.is_file(p))
+        return [p for p in others[:200] if len(columns & (of := begin(p))) > _ALIKE * len(columns | of)]
+
     folder = data.parent if data.parent.name else data.parent.absolute()
-    for others in (data.parent.glob(f"*{glob.escape(data.suffix)}"), folder.parent.glob(f"*/{glob.escape(data.name)}")):
-        files = sorted(p for p in others if p != data and p.parent / p.name != folder / data.name and params.is_file(p))
-        if same := [p for p in files[:200] if len(columns & (of := begin(p))) > _ALIKE * len(columns | of)]:
-            return same
-    return []
+    here = alike(p for p in data.parent.iterdir() if p.suffix == data.suffix)
+    try:
+        around = [p for p in folder.parent.iterdir() if p.is_dir() and p.name[0] != "."]
+        only = all([p.name for p in other.iterdir()] == [data.name] for other in around)
+    except OSError:  # of somebody else
+        only = False
+    if here or not only:
+        return here
+    held = data.read_bytes()
+    return [p for p in alike(other / data.name for other in around) if p.read_bytes() != held]
 
 
 def together(files: list[Path]) -> tuple[list[str], Path]:
