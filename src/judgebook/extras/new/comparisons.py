@@ -18,7 +18,7 @@ import pandas as pd
 from judgebook import codes
 from judgebook.extras.new import cleaning, grids, roles
 from judgebook.extras.new.asking.doubts import Answer
-from judgebook.extras.new.columns import Guess, one_an_item, units, within
+from judgebook.extras.new.columns import Guess, add_label, is_rating, one_an_item, units, within
 from judgebook.extras.new.sides import Coding, coded, families, side_of, twins
 from judgebook.extras.new.words import is_prose
 from judgebook.sources.in_words import counted
@@ -28,10 +28,13 @@ from judgebook.sources.nature import plain
 _MOST = 60
 #: columns that may name a side though their names do not say so
 _TRIED = 24
+#: how an answer calls ratings of sides
+_RATED = "ratings of sides"
 #: share of rows in which two sides differ, at least
 _DIFFER = 0.95
 #: between the two parts of a cell
-_BETWEEN = (" vs. ", " vs ", "_vs_", "-vs-", " versus ", "__", "|", ", ", ",", ";", " / ", "/", "_")
+_VERSUS = (" vs. ", " vs ", "_vs_", "-vs-", " versus ", "_versus_")
+_BETWEEN = (*_VERSUS, "__", "|", ", ", ",", ";", " / ", "/", "_")
 #: names of columns that say what was shown where, not what was answered
 _SHOWN = re.compile(r"shown|order|swap|flip|posit|random|(?:first|left)[ _.-]?(?:model|system|bot)", re.I)
 _WON = re.compile(r"(?<![a-z])(?:winner|winning|won|chosen|preferred)(?![a-z])", re.I)
@@ -78,7 +81,7 @@ class Outcome:
 
 def find(out: Guess, cells: pd.DataFrame) -> None:
     """Say which columns hold the sides and which the outcomes, where rows are comparisons of two."""
-    if out.shown:
+    if out.shown or _in_names(out, cells):
         return
     texts = {c: codes.texts_of(cells[c]).stripped for c in cells if c}
     held = {c: of.n for c, of in texts.items() if len(of.distinct) < 2 * _MOST and not _SHOWN.search(c)}
@@ -88,7 +91,10 @@ def find(out: Guess, cells: pd.DataFrame) -> None:
     of_texts = any(pair.of == "text" for pair in pairs)  # two texts, whose names a cell may hold
     for pair in pairs:
         found = {c: o for c in codings if (o := _outcome(out, cells, pair, c, words[c], codings[c]))}
-        least = 2 if pair.of == "text" or (of_texts and pair.of == "cell") or twins(pair.columns) else 3
+        versus = any(between in pair.pattern for between in _VERSUS)
+        least = (
+            1 if versus else 2 if pair.of == "text" or (of_texts and pair.of == "cell") or twins(pair.columns) else 3
+        )
         if pair.sure or ("no pair" not in out.answers and max((o.sure for o in found.values()), default=0) >= least):
             break
     else:
@@ -124,6 +130,31 @@ def find(out: Guess, cells: pd.DataFrame) -> None:
     else:
         out.columns |= dict(zip((pair.of, f"{pair.of}_b"), pair.columns, strict=True))
         out.why.setdefault(pair.of, "two columns, one for each side of a comparison")
+
+
+def _in_names(out: Guess, cells: pd.DataFrame) -> bool:
+    """Whether each of several columns is named for the two that it compares, as `ours vs theirs`; it is asked."""
+    for between in _VERSUS:
+        named = {c: c.split(between) for c in cells if c.count(between) == 1}
+        sides, won = dict[str, int](), set[int]()
+        for column, two in named.items():
+            held = {w: n for w, n in codes.texts_of(cells[column]).stripped.n.items() if w not in out.na_values}
+            coding = coded(held, dict(zip(map(str.lower, two), (1, -1), strict=True)))
+            sides |= {w: side for w, side in coding.sides.items() if w not in two}
+            won |= {*coding.sides.values()}
+            if coding.unknown or coding.sure < 3 or not coding.sides:
+                break
+        else:
+            if len(named) < 2 or not {1, -1} <= won or "columns in names" in out.answers:
+                continue
+            out.scores, out.one_label, out.values = f"{{system}}{between}{{system_b}}", "better", dict(sides)
+            out.shown = out.score_columns = [*named]
+            out.labels["better"], out.ways["better"] = ("better", -1, 1, True), 1
+            systems = len({x for two in named.values() for x in two})
+            text, no = f"Do {', '.join(named)} say which of two won?", {"columns in names": "labels"}
+            out.ask("comparison", text, f"yes, of {systems} systems", Answer("no, each is a label", given=no))
+            return True
+    return False
 
 
 def _of_a_pair(label: pd.Series, pair: Pair) -> bool:
@@ -167,6 +198,12 @@ def _pairs(out: Guess, cells: pd.DataFrame, held: dict[str, codes.Texts]) -> Ite
         if named and {*free[won]} & {*free[lost]} and differ(cells[won], cells[lost]) == 1:
             yield pair((won, lost), "won", sure=True)
     few = [c for c, n in free.items() if c not in texts | numeric and 1 < len(n) <= min(_MOST, len(cells) / 2)]
+    bare = {c.lower(): c for c in free if c not in texts | numeric}
+    for answers in (free[c] for c in few):  # that name the columns of the two sides
+        two = tuple(bare[w.lower()] for w in answers if w.lower() in bare)
+        if len(two) == 2 and differ(*(cells[c] for c in two)) >= _DIFFER:
+            yield pair(two, "system")
+    few = [c for c in few if not any(side_of(w) == 0 for w in free[c])]  # who says a tie judged
     for columns in [*short, *itertools.combinations(few[:_TRIED], 2)]:
         one, other = ({*free[c]} for c in columns)
         alike = columns in places or 2 * len(one & other) >= min(len(one), len(other))
@@ -214,7 +251,7 @@ def identify(out: Guess, cells: pd.DataFrame) -> None:
     if "dialogue_b" in out.columns:
         return
     shown = [c for c in out.identify if c != out.columns.get("system")] or [out.columns.pop("dialogue", "{row}")]
-    if out.patterns:
+    if out.patterns or "{system_b}" in out.scores:
         sides = ["{system}", "{system_b}"]
         out.columns.pop("system", None)
     elif out.constants:
@@ -231,6 +268,33 @@ def identify(out: Guess, cells: pd.DataFrame) -> None:
         out.why["identify"] = "what both answered, and the side: their shared context"
         out.columns["context"] = shown[0]
     out.identify, out.identify_b = [*shown, sides[0]], [*shown, sides[1]]
+
+
+def rated_sides(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
+    """Ratings of each side beside who won: a label each, of sources of their own, unless somebody says otherwise."""
+    taken = {*out.columns.values(), *out.identify, *out.identify_b, *out.score_columns, *out.metrics}
+    free = {c: v for c, v in numeric.items() if c in cells and c not in taken and is_rating(c, v)}
+    found = {name: two for two, name in twins(free).items() if name and roles.role_of(name) in (None, "label", "score")}
+    if not found or out.pair is None or out.pair.of not in ("system", "dialogue") or _RATED in out.answers:
+        return
+    who = [c for ours, c in out.columns.items() if ours == "annotator" and c in cells]
+    rows = cells.assign(**{"{row}": cells.index})
+    of_side = [[c for c in many if c in rows] + who for many in (out.identify, out.identify_b)]
+    both = pd.concat([rows[columns].set_axis(range(len(columns)), axis=1) for columns in of_side])
+    listed = " and ".join(c for two in found.values() for c in two)
+    text, by_hand = f"Are {listed} ratings of each side?", "yes: sources of their own (docs/own_data.md)"
+    if both.duplicated().any() or not who:  # a side that was rated again, or by somebody who is not known
+        out.ask("label: sides", text, "not read", Answer(by_hand))
+        return
+    for name, two in found.items():
+        of = Guess()
+        add_label(of, name, pd.concat([free[c] for c in two]))
+        id_, low, high, whole = of.labels[name]
+        id_ = f"{id_}_of_each" if id_ in {x[0] for x in out.labels.values()} else id_
+        out.of_sides[name] = two, (id_, low, high, whole)
+        out.observed |= dict.fromkeys([id_], next(iter(of.observed.values())))
+        out.unused = {c: why for c, why in out.unused.items() if c not in two}
+    out.ask("label: sides", text, "yes, each side has two sources", Answer("no: not read", given={_RATED: "none"}))
 
 
 def _shown(out: Guess, cells: pd.DataFrame, item: list[str], pair: list[str]) -> list[str]:
@@ -341,7 +405,8 @@ def orders(out: Guess, cells: pd.DataFrame, scores: dict[str, pd.Series]) -> Non
     if who is None or not item or pair is None or pair.of == "won" or "first_shown" in out.columns:
         return
     keys = [who, *item, *([out.columns["label"]] if "label" in out.columns else [])]
-    seen = pd.DataFrame({"unit": units(cells, keys), "a": pair.first, "b": pair.second} | scores).loc[cells.index]
+    unit = pd.Series(units(cells, keys), cells.index)  # the pair is of all rows
+    seen = pd.DataFrame({"unit": unit, "a": pair.first, "b": pair.second} | scores).loc[cells.index]
     seen = seen[seen["a"] != seen["b"]]
     other = seen.merge(seen.rename(columns={"a": "b", "b": "a"}), on=["unit", "a", "b"])
     changed = sum(int((other[f"{c}_x"] != -other[f"{c}_y"]).sum()) // 2 for c in scores)

@@ -29,6 +29,8 @@ PERSON = re.compile(
     r"[ _-]?)(?:[0-9]+|(?<=[ _-])[a-z]|(?-i:[A-Z]))",
     re.I,
 )
+#: names that stand for one system each
+A_SYSTEM = re.compile(r"(?:system|model|(?:chat)?bot)[ _-]?[a-z0-9]|[a-z0-9]+[ _-]?(?:chat)?bot", re.I)
 #: names of language models, as annotators or systems
 _MODEL = re.compile(
     r"(^|[^a-z])(chat)?(gpt|claude|gemini|gemma|llama|alpaca|vicuna|mistral|mixtral|qwen|palm|bard|bart|bert|t5|flan|cohere"
@@ -78,6 +80,8 @@ def ranked(words: list[str]) -> list[str] | None:
 
 #: names of answers that choose between two
 CHOICE = re.compile(r"choice|prefer|winner|better|chosen|vote", re.I)
+#: names of what those who judged wrote
+COMMENT = re.compile(r"comment|remark|rationale|justif|feedback|^notes?$|why|kommentar|begründ", re.I)
 
 
 def looks_like_model(name: str) -> bool:
