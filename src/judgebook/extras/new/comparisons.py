@@ -200,7 +200,7 @@ def _pairs(out: Guess, cells: pd.DataFrame, held: dict[str, codes.Texts]) -> Ite
     few = [c for c, n in free.items() if c not in texts | numeric and 1 < len(n) <= min(_MOST, len(cells) / 2)]
     bare = {c.lower(): c for c in free if c not in texts | numeric}
     for answers in (free[c] for c in few):  # that name the columns of the two sides
-        two = tuple(bare[w.lower()] for w in answers if w.lower() in bare)
+        two = tuple(column for name, column in bare.items() if name in map(str.lower, answers))
         if len(two) == 2 and differ(*(cells[c] for c in two)) >= _DIFFER:
             yield pair(two, "system")
     few = [c for c in few if not any(side_of(w) == 0 for w in free[c])]  # who says a tie judged
