@@ -150,7 +150,7 @@ def walks(boards, strengths, rng):
 
 @pytest.mark.parametrize("strengths", [[0.0, 0.0], [0.0] * 5, [0.0, 0.0, 0.5, 0.5]])
 def test_at_fifty_looks_few_boards_decide_anything_wrong(strengths):
-    """Where each look would be the only one, more than a quarter of boards do."""
+    """Where each look would be the only one, more than a fifth of boards do."""
     x, boards = np.array(strengths), 100
     wrong, lost, once = np.zeros((3, boards), bool)
     for k, looks in enumerate(walks(boards, strengths, np.random.default_rng(5))):
@@ -158,22 +158,22 @@ def test_at_fifty_looks_few_boards_decide_anything_wrong(strengths):
             i, j = at.pairs
             off = np.abs(at.estimates[i] - at.estimates[j] - (x[i] - x[j]))
             wrong[k] |= (off > halves(at)).any()
-            lost[k] |= not contenders(at)[x == x.max()].all()
+            lost[k] |= not contenders(at)[x.argmax()]
             once[k] |= (off > 1.96 * at.errors).any()
     assert wrong.mean() <= 0.05
     assert lost.mean() <= 0.05
-    assert once.mean() > 0.25
+    assert once.mean() > 0.2
 
 
 def looked(seed, chosen, **board):
-    """Whether a board without differences decides one at any of LOOKS."""
-    board, alarm, found = Board(seed=seed, **board), False, None
+    """Whether a board without differences decides one at any of LOOKS, and whether it rules out the first system."""
+    board, alarm, found = Board(seed=seed, **board), np.zeros(2, bool), None
     for _ in range(LOOKS):
         n = 12 * len(board.strengths)
         board.vote(allocate(found, n) if chosen and found else board.equally(n))
         found = board.fit()
         gap = found.levels.estimates[found.levels.pairs[0]] - found.levels.estimates[found.levels.pairs[1]]
-        alarm |= bool((np.abs(gap) > halves(found.levels)).any() or not contenders(found.levels).all())
+        alarm |= [(np.abs(gap) > halves(found.levels)).any(), not contenders(found.levels)[0]]
     return alarm
 
 
@@ -182,7 +182,8 @@ def looked(seed, chosen, **board):
 @pytest.mark.parametrize("strengths", [[0.0, 0.0], [0.0] * 6])
 def test_of_fitted_boards_without_differences_few_decide_one_at_any_look(strengths, chosen):
     """Also where who may be the best decides which pairs are compared next."""
-    assert np.mean([looked(seed, chosen, strengths=strengths, answer=0.5) for seed in range(150)]) <= 0.05
+    wrong = np.mean([looked(seed, chosen, strengths=strengths, answer=0.5) for seed in range(150)], axis=0)
+    assert wrong.max() <= 0.05
 
 
 @pytest.mark.parametrize(("answer", "log_nu"), [(0.0, -np.inf), (0.8, np.log(0.7))])

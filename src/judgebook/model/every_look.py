@@ -24,8 +24,9 @@ from scipy.special import ndtr, stdtrit
 
 from judgebook.model.contrasts import Levels
 
-#: difference of log strengths for which intervals are narrowest: of votes that are no ties, 62 of 100 are won by it
-TYPICAL = 0.5
+#: SD of differences of log strengths for which intervals are narrow: with one of 1, 73 of 100 votes that are no ties
+#: are won. Less would save 2% where errors are a tenth of it, and cost half where they are as large
+TYPICAL = 1.0
 
 
 def boundary(se: np.ndarray, error: float, typical: float = TYPICAL) -> np.ndarray:
@@ -52,7 +53,8 @@ def halves(levels: Levels, confidence: float = 0.95, family: int | None = None) 
 
 def contenders(levels: Levels, confidence: float = 0.95) -> np.ndarray:
     """(s,) systems that may be the best: those that have never been found worse than another if this holds at each
-    look. The best is not among them, at any look, with a chance of 1 - confidence at most. One alone is the best."""
+    look. The best (of several, each) is not among them, at any look, with a chance of 1 - confidence at most. One alone
+    is the best."""
     (i, j), half = levels.pairs, halves(levels, confidence, len(levels) - 1)
     gap = levels.estimates[i] - levels.estimates[j]
     out = np.ones(len(levels), bool)
