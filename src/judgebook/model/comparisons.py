@@ -157,8 +157,9 @@ def _covariates(c: Comparisons, weight: np.ndarray, left_out: dict[str, str]) ->
         if not np.isfinite(of):
             raise ValueError(f"covariate {name!r}: expected a number for each vote")
     x /= np.where(size > 0, size, 1.0)
-    sides = coo_array((np.repeat([1.0, -1.0], n), (np.tile(np.arange(n), 2), np.r_[c.first, c.second])), shape=(n, s))
-    sides, heavy = sides.tocsr(), x * weight[:, None]
+    entries = np.repeat([1.0, -1.0], n), (np.tile(np.arange(n), 2), np.r_[c.first, c.second])
+    sides = coo_array(entries, shape=(n, s)).tocsr()
+    heavy = x * weight[:, None]
     met, gram = sides.T @ heavy, (sides.T @ sides.multiply(weight[:, None])).toarray()
     left = x.T @ heavy - met.T @ np.linalg.pinv(gram) @ met  # what systems do not say of covariates
     known, spread = list[int](), dict[str, float]()
@@ -283,10 +284,10 @@ def _estimated(rows: _Rows, of_people: np.ndarray) -> tuple[np.ndarray, Integrat
     if dense_size(rows.parts) > _DENSE:
         large = LargeLaplace(*rows)
         variances, information = _scored(large)
-        at, added, moved = large.covariance()
+        at, added, slopes = large.covariance()
         base = of_pairs(at.covariance[:s, :s])
         people = sum((of_pairs(each) for each in added[of_people]), 0 * base)
-        slopes = np.array([of_pairs(each) / base for each in moved]).reshape(len(variances), len(base))
+        slopes = np.array([of_pairs(each) / base for each in slopes]).reshape(len(variances), len(base))
         return variances, at, _degrees(slopes, information, s), people
     model = PairedLaplace(*rows)
     variances = _best(model)
@@ -296,8 +297,8 @@ def _estimated(rows: _Rows, of_people: np.ndarray) -> tuple[np.ndarray, Integrat
     at = model.evaluate(variances)
     base = of_pairs(at.covariance[:s, :s])
     people = 0 * base if without is None else np.maximum(base - of_pairs(without.covariance[:s, :s]), 0.0)
-    slopes = [np.log(of_pairs(up.covariance[:s, :s]) / base) / step for up, step in zip(moved, steps, strict=True)]
-    slopes = np.array(slopes).reshape(len(steps), len(base))
+    logs = [np.log(of_pairs(up.covariance[:s, :s]) / base) / step for up, step in zip(moved, steps, strict=True)]
+    slopes = np.array(logs).reshape(len(steps), len(base))
     return variances, at, _degrees(slopes, _curvature(at, moved, variances), s), people
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -31,7 +32,7 @@ _PRECISION, _ITERATIONS = 1e-2, 1000
 #: unknowns of which each has its own product; products with random signs times unknowns, at least
 _EXACT, _SIGNS, _SEED = 512, 100_000, 20261129
 #: numbers in an array of several columns; levels of a part that stand for all in derivatives of the covariance
-_AT_ONCE, _LEVELS = 2**23, 50_000
+_AT_ONCE, _LEVELS = 2**23, 10_000
 _TINY = 1e-30
 
 
@@ -225,19 +226,19 @@ class LargeLaplace:
         root = np.sqrt(dd)
         w = root, de / root, np.sqrt(np.maximum(ee - de**2 / dd, 0.0))
 
-        def weighted(of_d: sparse.sparray, of_eta: sparse.sparray) -> sparse.csr_array:
+        def weighted(of_d: Any, of_eta: Any) -> Any:
             """L' times what belongs to d and to eta."""
             by_d = sparse.diags_array(w[0]) @ of_d + sparse.diags_array(w[1]) @ of_eta
             return sparse.vstack([by_d, sparse.diags_array(w[2]) @ of_eta]).tocsr()
 
-        near, far = self._shared(w[0])
-        far = weighted(*far).astype(np.float32)
-        rest = sparse.hstack([self.covariates, self.sides, sparse.coo_array((n, 1))])
-        rest = weighted(rest, sparse.hstack([sparse.coo_array((n, b - 1)), np.ones((n, 1))]))
-        by_column = rest.astype(np.float32).tocsc()
+        near, others = self._shared(w[0])
+        far = weighted(*others).astype(np.float32)
+        slopes = (w[0][:, None] * self.covariates).astype(np.float32)
+        strengths = (sparse.diags_array(w[0]) @ self.sides).astype(np.float32)
+        by_column = strengths.tocsc()
 
         def times(y: np.ndarray) -> np.ndarray:
-            out = far @ (far.T @ y)
+            out: np.ndarray = far @ (far.T @ y)
             out[:n] += near @ y[:n]
             out += y
             return out
@@ -254,14 +255,23 @@ class LargeLaplace:
         step = max(1, _AT_ONCE // (2 * n))
         for begin in range(0, b, step):
             columns = slice(begin, begin + step)
-            found = _conjugate(times, lambda y: y, by_column[:, columns].toarray(order="C"), 1e-3)
+            sides = np.zeros((2 * n, min(step, b - begin)), np.float32)
+            for i, column in enumerate(range(*columns.indices(b))):
+                if column < c:
+                    sides[:n, i] = slopes[:, column]
+                elif column < b - 1:
+                    sides[:n, i] = by_column[:, [column - c]].toarray()[:, 0]
+                else:
+                    sides[:, i] = np.concatenate([w[1], w[2]])
+            found = _conjugate(times, lambda y: y, sides, 1e-3)
             for held, of, sd in zip(kept, seen, self.sd, strict=True):
                 held[:, columns] = sd * (of @ found)
             by_vote[:, :, columns] = found.reshape(2, n, -1)[:, votes]
-            hessian[:, columns] += rest.T @ found
+            log_nu = w[1] @ found[:n] + w[2] @ found[n:]
+            hessian[:, columns] += np.concatenate([slopes.T @ found[:n], strengths.T @ found[:n], log_nu[None]])
         inverse = np.linalg.inv((hessian + hessian.T) / 2)
         added = np.zeros((len(self.parts), self.systems, self.systems))
-        slopes, a, z = np.zeros_like(added), *(each[:, None] for each in (w[0][votes], w[2][votes]))
+        moved, a, z = np.zeros_like(added), *(each[:, None] for each in (w[0][votes], w[2][votes]))
         by_eta = np.divide(by_vote[1], z, out=np.zeros_like(by_vote[1]), where=z > 0) @ inverse[:, c:-1]
         by_d = by_vote[0] / a @ inverse[:, c:-1] - w[1][votes, None] / a * by_eta
         for i, (held, part, bends) in enumerate(zip(kept, self.parts, self._bends(votes), strict=True)):
@@ -269,7 +279,7 @@ class LargeLaplace:
             added[i] = at.T @ at * (part.size / len(held))
             dd, de, ee = (each[:, None] for each in bends)
             weighed = by_d.T @ (dd * by_d + de * by_eta) + by_eta.T @ (de * by_d + ee * by_eta)
-            slopes[i] = added[i] / self.sd[i] ** 2 - weighed * (n / len(votes))
+            moved[i] = added[i] / self.sd[i] ** 2 - weighed * (n / len(votes))
         x = self.x[self.m :, 0]
         return (
             Integrated(
@@ -282,13 +292,14 @@ class LargeLaplace:
                 inverse[:c, :-1],
             ),
             added,
-            slopes,
+            moved,
         )
 
-    def _shared(self, root: np.ndarray) -> tuple[sparse.csr_array, list[sparse.csr_array]]:
+    def _shared(self, root: np.ndarray) -> tuple[Any, list[sparse.csr_array]]:
         """What votes share: (n, n) by effects on d that few votes have, times roots of weights; by d and by eta those
         of the others, times SDs."""
-        near, far = sparse.csr_array((len(self.score),) * 2, dtype=np.float32), list[int]()
+        near: Any = sparse.csr_array((len(self.score),) * 2, dtype=np.float32)
+        far = list[int]()
         for i, part in enumerate(self.parts):
             votes = np.bincount(part.levels.ravel())
             if any(part.by_eta) or votes @ votes > 2 * votes.sum():
