@@ -28,12 +28,12 @@ from judgebook.study import params, store
 PARTS = {
     "usr": ("04", "06", "09"),
     "fed": ("04", "06", "09", "11"),
-    "grade": ("09",),
     "dstc9": ("04", "06", "09"),
     "engage": ("09",),
     "spot_the_bot": ("11",),
     "conture": ("11",),
     "lfqa_experts": ("11",),
+    "llmfao": ("19",),
     "dices": ("12",),
     "xhate_stability": ("12",),
 }
