@@ -177,7 +177,8 @@ def _pairs(out: Guess, cells: pd.DataFrame, held: dict[str, codes.Texts]) -> Ite
         if between:
             parts = cells[column].str.strip().str.split(between, regex=False)
             first, second = parts.str[0], parts.str[1]
-            if differ(first, second) >= _DIFFER:
+            numbers = any(part.str.isdecimal().all() for part in (first, second))  # `option_1` is one name
+            if not numbers and differ(first, second) >= _DIFFER:
                 yield Pair((column,), "cell", first, second, pattern=f"{{system}}{between}{{system_b}}")
     for columns in places if "system" not in out.columns else ():
         if texts >= {*columns}:
@@ -341,7 +342,8 @@ def orders(out: Guess, cells: pd.DataFrame, scores: dict[str, pd.Series]) -> Non
     if who is None or not item or pair is None or pair.of == "won" or "first_shown" in out.columns:
         return
     keys = [who, *item, *([out.columns["label"]] if "label" in out.columns else [])]
-    seen = pd.DataFrame({"unit": units(cells, keys), "a": pair.first, "b": pair.second} | scores).loc[cells.index]
+    unit = pd.Series(units(cells, keys), cells.index)  # rows that compare one with itself are in no unit
+    seen = pd.DataFrame({"unit": unit, "a": pair.first, "b": pair.second} | scores).loc[cells.index]
     seen = seen[seen["a"] != seen["b"]]
     other = seen.merge(seen.rename(columns={"a": "b", "b": "a"}), on=["unit", "a", "b"])
     changed = sum(int((other[f"{c}_x"] != -other[f"{c}_y"]).sum()) // 2 for c in scores)

@@ -67,7 +67,7 @@ class Levels:
         self.several = False
         #: role -> the level, or the place of the values, that has it by how the scores would be read
         self.told: dict[str, Place] = {}
-        self.people = people_of(scores[0], leaves)
+        self.people = people_of(scores[0], leaves, read)
 
     def _label_beside(self, place: Place) -> Place | None:
         """The key beside the score that says what was judged."""
