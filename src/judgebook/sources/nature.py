@@ -70,7 +70,7 @@ _WHERE = re.compile(r"(^|[^a-z])(start|begin|end|stop|offset)($|[^a-z])", re.I)
 #: what platforms call what they say of people and units themselves
 _PLATFORM = re.compile(
     r"_(trust|tainted|golden|missed|channel|country|region|city|ip|unit_state|trusted_judgments)|.*:confidence"
-    r"|.*_gold(_reason)?|(GOLDEN|HINT):.*|((lifetime|last[0-9]+days?)[ _]?)?(approval|acceptance)[ _]?rate"
+    r"|(GOLDEN|HINT):.*|((lifetime|last[0-9]+days?)[ _]?)?(approval|acceptance)[ _]?rate"
     r"|(worker|annotator|contributor|labell?er|participant)s?[ _.-]?(trust|reputation|approvals?|approval[ _]?rate)",
     re.I,
 )

@@ -8,6 +8,7 @@ import pandas as pd
 from judgebook import codes
 from judgebook.extras.new.asking.doubts import Answer, Doubts
 from judgebook.extras.new.columns import COUNT, MAX_LEVELS, Guess, numbers
+from judgebook.extras.new.words import ANSWERS
 from judgebook.sources import filters
 from judgebook.sources.accounts import levels, summaries
 from judgebook.sources.in_words import counted
@@ -42,6 +43,31 @@ def missing_words(out: Guess, column: str, values: pd.Series, labels: list[pd.Se
         out.ask(
             f"no answer in {column}", f"What is {shown} in {column!r}, a column of numbers?", "no answer", number_of
         )
+
+
+#: what programs write where nothing is
+_WRITTEN = {"n/a", "na", "nan", "null", "none", "-", "."}
+
+
+def _none(word: str) -> bool:
+    return word.lower() == "none"
+
+
+def of_nothing(out: Guess, column: str, words: list[str], odd: list[str]) -> list[str]:
+    """Those of `odd`, which may stand for no answer, that are answers of a column beside `words`: it is asked.
+
+    None of several kinds is an answer, as of errors; beside yes and no it is none.
+    """
+    said = out.answers.get(key := f"nothing in {column}")
+    several = not {word.lower() for word in words} <= {*ANSWERS}
+    kept = [w for w in odd if w not in out.na_values and (said == "answer" or (not said and several and _none(w)))]
+    out.na_values += [w for w in odd if w not in [*kept, *out.na_values]]
+    asked = [w for w in odd if w.lower() not in _WRITTEN or _none(w)] if not said else []
+    if asked:
+        shown, ways = ", ".join(map(repr, asked)), ["no answer (`na_values`)", "an answer (`categories`)"]
+        other = Answer(ways[not kept], given={key: "nothing" if kept else "answer"})
+        out.ask(f"no answer in {column}: {shown}", f"What is {shown} in {column!r}?", ways[bool(kept)], other)
+    return kept
 
 
 #: so many answers show what is usual among them; of so many, one may be a slip

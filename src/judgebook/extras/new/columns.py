@@ -14,12 +14,14 @@ from judgebook import codes
 from judgebook.extras.new.asking.doubts import Answer, Doubts
 from judgebook.extras.new.words import ASPECT, RATERS, SCALES, label_id
 from judgebook.sources.nature import nature, plain
+from judgebook.sources.rows import numbers as number_texts
 
 if TYPE_CHECKING:
     from judgebook.extras.new.comparisons import Outcome, Pair
     from judgebook.extras.new.readings import Table
 
 COUNT = re.compile(r"^(n|num|no|number)_|count|^(slot|index|idx|order|rank|fold|age|year|trial)$|_(ms|at)$|time", re.I)
+_COMMA = re.compile(r"-?[0-9]+(?:,[0-9]{1,2})?")
 MAX_LEVELS = 15
 #: a column that does not differ between annotators in so many items is none of theirs
 _ENOUGH_ITEMS = 10
@@ -96,17 +98,23 @@ class Guess(Doubts):
 
     @property
     def comparative(self) -> bool:
-        paired = any("{system_b}" in pattern for pattern in self.patterns.values())
+        paired = any("{system_b}" in pattern for pattern in (*self.patterns.values(), self.scores))
         return paired or "system_b" in self.constants or "dialogue_b" in self.columns or "system_b" in self.columns
 
 
 def numbers(values: pd.Series, na_values: list[str]) -> pd.Series | None:
-    """The column as numbers; None where a cell is none."""
+    """The column as numbers, maybe with decimal commas; None where a cell is none."""
     held = codes.texts_of(values).stripped
     there = np.array([text not in na_values for text in held.distinct], dtype=bool)
-    if not there.any() or not np.isfinite(held.numbers[there]).all() or (held.code < 0).any():
+    if not there.any() or (held.code < 0).any():
         return None
-    return pd.Series(np.where(there, held.numbers, np.nan)[held.code], values.index)
+    number = held.numbers
+    if not np.isfinite(number[there]).all():
+        number = np.full(len(there), np.nan)
+        number[there] = _decimal_commas([*held.distinct[there]])
+        if np.isnan(number[there]).any():
+            return None
+    return pd.Series(np.where(there, number, np.nan)[held.code], values.index)
 
 
 def distinct_texts(values: pd.Series) -> list[str]:
@@ -114,15 +122,15 @@ def distinct_texts(values: pd.Series) -> list[str]:
     return [*codes.texts_of(values).stripped.distinct]
 
 
-def decimal_commas(name: str, values: pd.Series, na_values: list[str]) -> pd.Series | None:
-    """Ratings such as 3,5 and 4,0 as numbers; None where they are none. Other numbers with a comma may be lists."""
-    distinct = [text for text in distinct_texts(values) if text not in na_values]
-    if not (all(re.fullmatch(r"[0-9]+(?:,[0-9]{1,2})?", t) for t in distinct) and any("," in t for t in distinct)):
-        return None
-    text = values.str.strip()
-    held = text[~text.isin(na_values)]
-    number = pd.to_numeric(held.str.replace(",", "."))
-    return number.reindex(values.index) if is_rating(name, number) else None
+def _decimal_commas(texts: list[str]) -> np.ndarray:
+    """Numbers such as 3,5 and 84,25; missing where one is none. Those that only go up, such as 1,3, may be lists."""
+    none = np.full(len(texts), np.nan)
+    if not all(map(_COMMA.fullmatch, texts)):
+        return none
+    number, parts = number_texts.of(texts), [text.split(",") for text in texts if "," in text]
+    lists = all(0 < float(first) < float(second) for first, second in parts)
+    few = len(texts) <= MAX_LEVELS and not is_rating("c", pd.Series(number))
+    return none if lists or few else number
 
 
 def is_rating(name: str, values: pd.Series) -> bool:

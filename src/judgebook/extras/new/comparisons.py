@@ -31,7 +31,8 @@ _TRIED = 24
 #: share of rows in which two sides differ, at least
 _DIFFER = 0.95
 #: between the two parts of a cell
-_BETWEEN = (" vs. ", " vs ", "_vs_", "-vs-", " versus ", "__", "|", ", ", ",", ";", " / ", "/", "_")
+_VERSUS = (" vs. ", " vs ", "_vs_", "-vs-", " versus ", "_versus_")
+_BETWEEN = (*_VERSUS, "__", "|", ", ", ",", ";", " / ", "/", "_")
 #: names of columns that say what was shown where, not what was answered
 _SHOWN = re.compile(r"shown|order|swap|flip|posit|random|(?:first|left)[ _.-]?(?:model|system|bot)", re.I)
 _WON = re.compile(r"(?<![a-z])(?:winner|winning|won|chosen|preferred)(?![a-z])", re.I)
@@ -78,7 +79,7 @@ class Outcome:
 
 def find(out: Guess, cells: pd.DataFrame) -> None:
     """Say which columns hold the sides and which the outcomes, where rows are comparisons of two."""
-    if out.shown:
+    if out.shown or _in_names(out, cells):
         return
     texts = {c: codes.texts_of(cells[c]).stripped for c in cells if c}
     held = {c: of.n for c, of in texts.items() if len(of.distinct) < 2 * _MOST and not _SHOWN.search(c)}
@@ -88,7 +89,10 @@ def find(out: Guess, cells: pd.DataFrame) -> None:
     of_texts = any(pair.of == "text" for pair in pairs)  # two texts, whose names a cell may hold
     for pair in pairs:
         found = {c: o for c in codings if (o := _outcome(out, cells, pair, c, words[c], codings[c]))}
-        least = 2 if pair.of == "text" or (of_texts and pair.of == "cell") or twins(pair.columns) else 3
+        versus = any(between in pair.pattern for between in _VERSUS)
+        least = (
+            1 if versus else 2 if pair.of == "text" or (of_texts and pair.of == "cell") or twins(pair.columns) else 3
+        )
         if pair.sure or ("no pair" not in out.answers and max((o.sure for o in found.values()), default=0) >= least):
             break
     else:
@@ -124,6 +128,31 @@ def find(out: Guess, cells: pd.DataFrame) -> None:
     else:
         out.columns |= dict(zip((pair.of, f"{pair.of}_b"), pair.columns, strict=True))
         out.why.setdefault(pair.of, "two columns, one for each side of a comparison")
+
+
+def _in_names(out: Guess, cells: pd.DataFrame) -> bool:
+    """Whether each of several columns is named for the two that it compares, as `ours vs theirs`; it is asked."""
+    for between in _VERSUS:
+        named = {c: c.split(between) for c in cells if c.count(between) == 1}
+        sides, won = dict[str, int](), set[int]()
+        for column, two in named.items():
+            held = {w: n for w, n in codes.texts_of(cells[column]).stripped.n.items() if w not in out.na_values}
+            coding = coded(held, dict(zip(map(str.lower, two), (1, -1), strict=True)))
+            sides |= {w: side for w, side in coding.sides.items() if w not in two}
+            won |= {*coding.sides.values()}
+            if coding.unknown or coding.sure < 3 or not coding.sides:
+                break
+        else:
+            if len(named) < 2 or not {1, -1} <= won or "columns in names" in out.answers:
+                continue
+            out.scores, out.one_label, out.values = f"{{system}}{between}{{system_b}}", "better", dict(sides)
+            out.shown = out.score_columns = [*named]
+            out.labels["better"], out.ways["better"] = ("better", -1, 1, True), 1
+            systems = len({x for two in named.values() for x in two})
+            text, no = f"Do {', '.join(named)} say which of two won?", {"columns in names": "labels"}
+            out.ask("comparison", text, f"yes, of {systems} systems", Answer("no, each is a label", given=no))
+            return True
+    return False
 
 
 def _of_a_pair(label: pd.Series, pair: Pair) -> bool:
@@ -167,6 +196,12 @@ def _pairs(out: Guess, cells: pd.DataFrame, held: dict[str, codes.Texts]) -> Ite
         if named and {*free[won]} & {*free[lost]} and differ(cells[won], cells[lost]) == 1:
             yield pair((won, lost), "won", sure=True)
     few = [c for c, n in free.items() if c not in texts | numeric and 1 < len(n) <= min(_MOST, len(cells) / 2)]
+    bare = {c.lower(): c for c in free if c not in texts | numeric}
+    for answers in (free[c] for c in few):  # that name the columns of the two sides
+        two = tuple(bare[w.lower()] for w in answers if w.lower() in bare)
+        if len(two) == 2 and differ(*(cells[c] for c in two)) >= _DIFFER:
+            yield pair(two, "system")
+    few = [c for c in few if not any(side_of(w) == 0 for w in free[c])]  # who says a tie judged
     for columns in [*short, *itertools.combinations(few[:_TRIED], 2)]:
         one, other = ({*free[c]} for c in columns)
         alike = columns in places or 2 * len(one & other) >= min(len(one), len(other))
@@ -215,7 +250,7 @@ def identify(out: Guess, cells: pd.DataFrame) -> None:
     if "dialogue_b" in out.columns:
         return
     shown = [c for c in out.identify if c != out.columns.get("system")] or [out.columns.pop("dialogue", "{row}")]
-    if out.patterns:
+    if out.patterns or "{system_b}" in out.scores:
         sides = ["{system}", "{system_b}"]
         out.columns.pop("system", None)
     elif out.constants:

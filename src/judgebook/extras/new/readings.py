@@ -21,8 +21,8 @@ from scipy.stats import chi2
 from judgebook import codes
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess, distinct_texts, units
-from judgebook.extras.new.roles import PLACE, QUESTIONS, role_of
-from judgebook.extras.new.words import ANSWERS, ASPECT, CHOICE, SHORT, are_names, looks_like_model, number_in
+from judgebook.extras.new.roles import MOST_SYSTEMS, PLACE, QUESTIONS, role_of
+from judgebook.extras.new.words import ANSWERS, ASPECT, CHOICE, COMMENT, SHORT, are_names, looks_like_model, number_in
 from judgebook.sources.ids.personal import personal
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import NAMES, Nature, nature, plain
@@ -30,7 +30,6 @@ from judgebook.sources.nature import NAMES, Nature, nature, plain
 ROLES = ("dialogue", "system", "annotator")
 #: the item, where no column says it
 _TOGETHER = "{together}"
-MOST_SYSTEMS = 60
 #: kinds of values that may say which; a rating may, too, where it was assigned
 NAMING = ("id", "names", "words", "counter", "rating", "slider", "number", "text")
 #: kinds of values that say which without being judgements
@@ -59,8 +58,6 @@ _PERSON = re.compile(r"session|token|respondent|e-?mail|(^|[^a-z])ip($|[^a-z])|l
 _ABOUT = re.compile(
     r"^(age|gender|sex|native|language|education|alter|geschlecht|muttersprache|edad|sexo|género|âge|sexe|genre)$", re.I
 )
-#: names of what those who judged wrote
-_COMMENT = re.compile(r"^Answer\.|comment|remark|rationale|justif|feedback|^notes?$|why|kommentar|begründ", re.I)
 
 
 @dataclass(frozen=True)
@@ -114,7 +111,11 @@ class Table:
     @cached_property
     def texts(self) -> list[str]:
         """Columns of prose that hardly a row lacks, and that was shown: not what those who judged wrote."""
-        shown = [c for c in self.code if not _COMMENT.search(c) and (self.code[c] >= 0).mean() > 0.9]
+        shown = [
+            c
+            for c in self.code
+            if not (c.startswith("Answer.") or COMMENT.search(c)) and (self.code[c] >= 0).mean() > 0.9
+        ]
         shown = [c for c in shown if self.kinds[c].kind not in ("rating", "date", "duration", "platform")]
         return [c for c in shown if not are_names(self.cells[c])]
 
@@ -134,7 +135,7 @@ class Table:
     def saying(self) -> list[str]:
         """Columns that say which, no judgements: by their kind; or by name or as each value comes equally often,
         where others say more, or a text is the same for each value."""
-        kind = [c for c in self.few if self.kinds[c].kind in _SAYING]
+        kind = [c for c in self.few if self.kinds[c].kind in _SAYING or any(named(r, c) > 0 for r in ROLES[1:])]
         even = {c for c in self.few if self.levels[c] >= _ENOUGH and len({*np.bincount(self.code[c] + 1)[1:]}) == 1}
         more = [c for c in self.few if c not in kind and (named("dialogue", c) > 0 or c in even)]
         of_text = {c for c in more if any(self.levels[x] > 1 and self.follows(x, [c]) for x in self.texts)}
@@ -560,8 +561,9 @@ def ask(out: Guess, cells: pd.DataFrame) -> None:
         place = role == "annotator" and chosen and chosen[0] in t.code and named(role, chosen[0]) <= 0
         if place and of_unit and t.numbered(chosen[0], of_unit):  # it may be a place in a list
             out.close[role] = [*dict.fromkeys(["", *out.close[role]])]
-        others = dict.fromkeys([*out.close[role], *out.rivals[role], *sorted(free, key=lambda c: -free[c])])
-        columns = [c for c in others if [c] != chosen and (c or chosen)]
+        given = [c for r, c in out.columns.items() if r in ROLES and c in t.code and named(r, c) <= 0]
+        others = dict.fromkeys([*out.close[role], *out.rivals[role], *sorted(free, key=lambda c: -free[c]), *given])
+        columns = [c for c in others if [c] != chosen and (c in cells if c else chosen)]
         columns = sorted(columns, key=lambda c: bool(_ABOUT.search(c)))[:_CHOICES]
         no = {f"no {role}": "none"}
         out.choices[role] = [
@@ -580,7 +582,8 @@ def ask(out: Guess, cells: pd.DataFrame) -> None:
 def _could(t: Table, out: Guess, role: str, column: str) -> float | None:
     """Points of a column that varies and could have a role, though no reading that was tried gives it that."""
     scores = column in out.score_columns and (role != "system" or t.kinds[column].kind not in ("words", "names"))
-    if column in out.columns.values() or scores or t.kinds[column].kind not in (*_SAYING, "text"):
+    kinds = (*_SAYING, "text", *["rating"] * (role == "system" and looks_like_model(column)))
+    if column in out.columns.values() or scores or t.kinds[column].kind not in kinds:
         return None
     return _alone(t, role, column)
 

@@ -63,8 +63,6 @@ _AFTER = {
 }
 #: of a system, a kind is what is compared (`model_type`); of an annotator or an item it is a group of them
 _KINDS = {"type", "variant", "version"}
-#: kinds of values that may say which (`nature`); a rating or slider is a score, and a date none of these
-NAMING = ("id", "names", "words", "counter")
 MOST_SYSTEMS = 60
 #: `by` alone, or after a word for judging
 _BY = re.compile(
@@ -110,12 +108,6 @@ QUESTIONS = {
     "dialogue": re.compile(rf"{_ASKS}(conversation|dialogu?e?|chat){_ENDS}", re.I),
     "system": re.compile(rf"{_ASKS}((chat)?bot|system|model|(ai )?assistant|agent){_ENDS}", re.I),
 }
-#: questions whose answers are judgements
-_COMPARED = re.compile(
-    r"\b(?!number|user)[a-z]{3,}(er|est)\b|quality|rating|score|\bact\b|would|should|best|worse|worst|more|most|less"
-    r"|least|prefer|like|favou?rite|\bw[io]n|cho+se",
-    re.I,
-)
 
 
 def by_name(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:

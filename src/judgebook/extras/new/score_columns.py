@@ -11,6 +11,7 @@ import pandas as pd
 from judgebook import codes
 from judgebook.extras.new import grids
 from judgebook.extras.new.asking.doubts import Answer
+from judgebook.extras.new.cleaning import of_nothing
 from judgebook.extras.new.columns import (
     COUNT,
     FAR_SHARE,
@@ -31,13 +32,12 @@ from judgebook.extras.new.columns import (
 )
 from judgebook.extras.new.judged.gold import named_for_gold
 from judgebook.extras.new.judged.means import means
-from judgebook.extras.new.judged.words import answered, differing, in_rows
+from judgebook.extras.new.judged.words import answered, differing, in_rows, yes_and_no
 from judgebook.extras.new.one_label import named_for_judges, named_for_systems, one_label, refuse_systems
 from judgebook.extras.new.roles import role_of
 from judgebook.extras.new.shapes import beside
 from judgebook.extras.new.words import ASPECT, CHOICE, label_id, ranked
 from judgebook.sources.nature import FEW_WORDS, NOTHING, Nature, nature
-from judgebook.sources.rows import numbers as number_texts
 
 #: rounding of what was computed, rows that show it, the share of them that has to fit, and what a correlation may lack
 _ROUNDED, _ROWS, _NEARLY, _SLACK = 0.0051, 6, 0.95, 1e-4
@@ -70,11 +70,8 @@ def wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None
     grids.others(out, cells, of)
     free = [c for c in numeric if c not in of and c not in out.metrics]
     left_out(out, free)
-    rest = cells.columns.difference([*out.columns.values(), *numeric, *out.categories, *out.sets], sort=False)
-    texts = {c: [text for text in codes.texts_of(cells[c]).distinct if text not in out.na_values] for c in rest}
-    commas = [c for c in rest if not np.isnan(number_texts.of(texts[c])).any()]
     judged = [c for c in free if nature(c, cells[c]).judged or ASPECT.search(c)]
-    for column in (c for c in judged + commas if not COUNT.search(c)):
+    for column in (c for c in judged if not COUNT.search(c)):
         ask_if_judged(out, cells, column)
     choices = [] if out.comparative else [name for name in out.labels if CHOICE.search(name)]
     if choices:
@@ -162,6 +159,8 @@ def _ratings(
     free = {c: v for c, v in numeric.items() if c not in ratings}
     ratings |= _sliders(out, {c: v for c, v in free.items() if f"label {c}" in out.answers or _differs(out, cells, c)})
     worded = _judged(out, cells, _ordered(out, cells) | ({} if ratings else _people_in_words(out, cells)))
+    for column in yes_and_no(out, {c: cells[c] for c in ratings.keys() - measured}):
+        ratings[column] = _places(codes.texts_of(cells[column]).stripped, out.categories[column], cells.index)
     of_item = one_an_item(out, cells, worded)
     out.unused |= dict.fromkeys(of_item, _SAME)
     ratings |= {c: v for c, v in worded.items() if c not in of_item}
@@ -381,12 +380,12 @@ def _ordered(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
     ordered = {}
     for column in cells.columns.difference(list(out.columns.values()), sort=False):
         held = codes.texts_of(cells[column]).stripped
-        nothing = {w for w in held.distinct if w in out.na_values or w.lower() in NOTHING}
-        steps = ranked([w for w in held.distinct if w not in nothing])
+        words = [w for w in held.distinct if w not in out.na_values]
+        odd = [w for w in words if w.lower() in NOTHING and not ranked(words)]
+        steps = ranked([w for w in words if w not in odd])
         if steps is None or nature(column, held).kind in ("id", "counter") or set(steps) <= set(out.values):
             continue
-        out.categories[column] = steps
-        out.na_values += [w for w in held.distinct if w in nothing and w not in out.na_values]
+        out.categories[column] = steps = [*of_nothing(out, column, steps, odd), *steps]
         ordered[column] = _places(held, steps, cells.index)
     for column, answers in differing(out, cells).items():
         if column in out.sets or set(answers) <= set(out.values):

@@ -14,7 +14,7 @@ from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import MAX_LEVELS, Guess, add_label, is_rating, numbers
 from judgebook.extras.new.judged.words import answered, divides, in_rows, split
 from judgebook.extras.new.shapes import items, places
-from judgebook.extras.new.words import ANSWERS, ASPECT, SHORT, is_prose
+from judgebook.extras.new.words import ANSWERS, ASPECT, SHORT, is_prose, label_id
 from judgebook.sources import json_text
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import plain
@@ -170,6 +170,7 @@ def several_answers(out: Guess, cells: pd.DataFrame) -> None:
             if several.any() and few and once and divides(parts) and pd.to_numeric(each, errors="coerce").isna().all():
                 out.sets[column] = divider, [*sorted(set(each)), *(["none"] if (held == "").any() else [])]
                 out.unused.pop(column, None)
+                out.skip_columns += [column] * (out.scores == "{label}" and label_id(column) == column)
                 out.warnings = [w for w in out.warnings if not w.startswith(f"{column!r} holds answers in words")]
                 empty = int((held == "").sum())
                 if empty:

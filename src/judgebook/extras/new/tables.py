@@ -16,7 +16,7 @@ from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess, ask_if_answers, distinct_texts, left_out, numbers, one_an_item
 from judgebook.extras.new.judged import platforms
 from judgebook.extras.new.judged.gold import gold_and_judges, scored_as_gold
-from judgebook.extras.new.judged.words import as_numbers, in_rows, is_few
+from judgebook.extras.new.judged.words import as_numbers, in_rows, is_few, yes_and_no
 from judgebook.extras.new.one_label import without_majorities
 from judgebook.extras.new.score_columns import wide
 from judgebook.extras.new.shapes import parts, periods
@@ -26,7 +26,7 @@ from judgebook.extras.new.shapes.ranks import Ranks
 from judgebook.extras.new.words import label_id, looks_like_model
 from judgebook.sources import sampling
 from judgebook.sources.in_words import counted
-from judgebook.sources.nature import nature
+from judgebook.sources.nature import nature, plain
 from judgebook.study import limits
 
 
@@ -52,7 +52,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     comparisons.find(out, cells)
     free = named.drop(columns=[c for c in {*out.outcomes, *out.shown} if c in named])
     readings.choose(out, free, shapes.shown_again(beside, cells))
-    cells = _of_one_kind(out, cells)
+    cells = _judged_again(out, _of_one_kind(out, cells))
     cells = cleaning.self_comparisons(out, cells)
     numeric = {c: v.reindex(cells.index) for c, v in numeric.items()}
     _combined(out, cells)
@@ -100,6 +100,39 @@ def _of_one_kind(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     return cells.loc[~cells[column].str.strip().isin(other)]
 
 
+#: names of occasions on which people judged; of other columns that tell judgements apart, only a person can say it
+_OCCASION = re.compile(r"round|run|split", re.I)
+
+
+def _judged_again(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
+    """`cells` without a column that only counts on which occasion people judged the same items: it is no label, and no
+    corpus, where each has each of its values."""
+    t, corpus = out.table, out.columns.get("corpus")
+    keys = [c for role, c in out.columns.items() if role in ("dialogue", "system", "annotator", "turn", "label")]
+    if t is None or out.comparative or out.identify or "annotator" not in out.columns or not {*keys} <= {*t.code}:
+        return cells
+    free = [
+        c for c in t.few if c == corpus or (c in cells and c not in out.columns.values() and t.kinds[c].kind != "words")
+    ]
+    again = [c for c in free if t.crossed(c, keys) and not {f"label {c}", f"items of {c}"} & {*out.answers}]
+    column = again[0] if again else ""
+    named = _OCCASION.fullmatch(plain(column))
+    if not again or (column == corpus and not named):  # items of several data sets may have the same ids
+        return cells
+    every = Answer(f"all: {column!r} counts the occasions (`repeats: number`)", {"sources.*.repeats": "number"})
+    other = Answer(
+        f"different items: those of each {column!r}", given={"corpus": column, f"items of {column}": "other"}
+    )
+    ways = [every, other, *(Answer(f"the {x}", {"sources.*.repeats": x}) for x in ("last", "first"))]
+    assumed = "none: the data cannot be read until it is said"
+    if named:
+        out.columns.pop("corpus", None)
+        out.repeats, assumed = "number", ways.pop(0).says
+    out.ask("repeats", f"What does {column!r} tell apart, where the same person judged an item again?", assumed, *ways)
+    out.unused[column] = "it tells occasions apart on which the same person judged an item"
+    return cells.drop(columns=column)
+
+
 def _shortened(cells: pd.DataFrame) -> pd.DataFrame:
     """`cells` with texts that are too long for any answer cut: they still differ where they did. JSON stays whole."""
 
@@ -132,7 +165,10 @@ def _answers(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     # the winner by its name
     ids += [c for c in cells if c not in ids and sum(every[c][v] for v in names & every[c].keys()) > len(cells) / 2]
     others = [every[c] for c in cells.columns.difference(ids)]
-    none = ("N/A", "NA", "NaN", "nan", "null", "None", "-", ".")
+    none = ["N/A", "NA", "NaN", "nan", "null", "-", ".", "None"]
+    # beside other words it may be an answer
+    said = (cells[c].where(~cells[c].isin(none)) for c in cells if "None" in every[c])
+    none = none[:-1] if any(nature("c", held).kind in ("words", "constant") for held in said) else none
     out.na_values += [v for v in none if any(v in held for held in others)]
     labels = [cells[c] for c in cells if c and roles.role_of(c) == "label"]
     stripped = cleaning.texts(cells)
@@ -161,6 +197,8 @@ def _layout(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series], besi
         _long_metrics(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
         for name, rows in cells.groupby(label, sort=False):
             in_rows(out, str(name), rows[[score]])
+        for name in yes_and_no(out, {str(n): rows[score] for n, rows in cells.groupby(label) if str(n) in out.labels}):
+            out.labels[name] = (out.labels[name][0], 1, len(out.categories[name]), True)
     elif several.items_beside(out, cells, numeric) or several.systems_beside(out, cells, numeric):
         pass
     else:

@@ -78,6 +78,8 @@ def ranked(words: list[str]) -> list[str] | None:
 
 #: names of answers that choose between two
 CHOICE = re.compile(r"choice|prefer|winner|better|chosen|vote", re.I)
+#: names of what those who judged wrote
+COMMENT = re.compile(r"comment|remark|rationale|justif|feedback|^notes?$|why|kommentar|begründ", re.I)
 
 
 def looks_like_model(name: str) -> bool:

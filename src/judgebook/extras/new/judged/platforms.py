@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 
-from judgebook.extras.new.columns import Guess
+from judgebook.extras.new.columns import Guess, ask_if_answers
 from judgebook.sources.nature import nature, plain
 from judgebook.sources.rows import numbers
 
@@ -15,6 +17,8 @@ _OWN = {
     *("createdat", "startedat", "submittedat", "accepttime", "submittime", "assignmentid", "assignmentstatus", "hitid"),
     *("hittypeid", "approvaltime", "reward", "country", "region", "city", "ip", "poolid", "tasksuiteid"),
 }
+#: what is taken to be right of a column
+_GOLD = re.compile(r"(.+)_gold(?:_reason)?")
 #: so many names of a platform's own make a family
 _FAMILY = 3
 
@@ -22,12 +26,17 @@ _FAMILY = 3
 def set_apart(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     """`cells` without the platform's own columns, which are noted as unused.
 
-    By their names alone, or, where a name may be that of a label, as fractions up to 1 in a family of such names.
+    By their names alone, or, where a name may be that of a label, as fractions up to 1 in a family of such names. What
+    is taken to be right stands beside what people answered, in some rows only: where it fills all, it is asked about.
     """
-    bare = {c: plain(c) for c in cells if c not in out.columns.values()}
+    said = {*out.columns.values(), *(c for c in cells if f"label {c}" in out.answers)}
+    bare = {c: plain(c) for c in cells if c not in said}
     family = sum(name in _OWN for name in map(plain, cells)) >= _FAMILY
     own = {c for c in bare if nature(c, cells[c]).kind == "platform"}
     own |= {c for c, name in bare.items() if family and name in _EITHER and _share(cells[c])}
+    own |= (gold := {c for c in bare if (m := _GOLD.fullmatch(c)) and m[1] in cells})
+    for column in (c for c in gold if cells[c].ne("").all()):
+        ask_if_answers(out, column)
     out.unused |= dict.fromkeys([c for c in bare if c in own], "of the platform itself: nobody judged by it")
     return cells.drop(columns=list(own))
 

@@ -11,13 +11,12 @@ import pandas as pd
 
 from judgebook import codes
 from judgebook.extras.new.asking.doubts import Answer
-from judgebook.extras.new.cleaning import rare_answers
+from judgebook.extras.new.cleaning import of_nothing, rare_answers
 from judgebook.extras.new.columns import (
     Guess,
     add_label,
     ask_if_answers,
     ask_if_judged,
-    decimal_commas,
     is_rating,
     numbers,
     share,
@@ -25,7 +24,7 @@ from judgebook.extras.new.columns import (
     within,
 )
 from judgebook.extras.new.roles import QUESTIONS
-from judgebook.extras.new.words import ANSWERS, ASPECT, label_id, number_in, ranked
+from judgebook.extras.new.words import ANSWERS, ASPECT, COMMENT, label_id, number_in, ranked
 from judgebook.sources.nature import FEW_WORDS, NOTHING, nature
 from judgebook.sources.rows import numbers as number_texts
 
@@ -50,7 +49,9 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
     systems = {*codes.texts_of(cells[out.columns["system"]]).stripped.distinct} if "system" in out.columns else set()
     for column in cells.columns.difference([*out.columns.values(), *out.categories], sort=False):
         held = codes.texts_of(cells[column]).stripped
-        there = held.rows(lambda text: text not in out.na_values and text.lower() not in NOTHING)
+        odd = [text for text in held.distinct if text.lower() in NOTHING]
+        none = {text for text in odd if text.lower() == "none"}  # may be an answer
+        there = held.rows({*held.distinct}.difference(out.na_values, {*odd} - none).__contains__)
         given = held.only(there)
         words = [*given.distinct]
         if len(words) > FEW_WORDS:
@@ -69,13 +70,18 @@ def differing(out: Guess, cells: pd.DataFrame) -> dict[str, list[str]]:
             ask_if_answers(out, column)
         if several or len(words) < 2 or not (nature(column, given).kind == "words" or (said and unsure)):
             continue
+        if COMMENT.search(column) and not (there.all() or said):
+            ask_if_answers(out, column)
+            continue
         if set(words) <= systems or any(asked.search(column) for asked in QUESTIONS.values()):
             continue  # a choice between systems says nothing of one reply
         rows, different = within(units_of_item[there], given.code)
         _, of_person = within(people[there], given.code)
         differ = share(different[rows > 1] > 1) > _ITEMS and share(of_person > 1) > _PEOPLE
         if differ or said:
-            found[column] = sorted(words)
+            words = [w for w in words if w not in odd]
+            words += of_nothing(out, column, words, odd)
+            found[column] = sorted(sorted(words), key=lambda w: ANSWERS.get(w.lower(), 0))
             rare_answers(out, column, cells[column].str.strip()[there])
         elif not set(words) <= set(out.values):  # which make a label of it
             ask_if_judged(out, cells, column)
@@ -115,14 +121,19 @@ def as_numbers(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -
     values, worded = {}, []
     for column in (c for c in cells if c not in numeric):
         held, said = codes.texts_of(cells[column]).stripped, f"label {column}" in out.answers
-        none = [text for text in held.distinct if _NO_ANSWER.match(text) and text not in out.na_values]
-        words = held.only(held.rows({*held.distinct}.difference(out.na_values, none).__contains__))
+        given = [text for text in held.distinct if text not in out.na_values]
+        none = [text for text in given if _NO_ANSWER.match(text)]
+        odd = [text for text in given if text.lower() in NOTHING]
+        odd = odd if {text.lower() for text in given} <= {*ANSWERS, *NOTHING} else []  # beside yes and no
+        words = held.only(held.rows({*given}.difference(none, odd).__contains__))
         plain = number_texts.of(words.distinct)
         number = _numbers_of(words.distinct, plain)
         named = "c" if np.isnan(plain).all() else column  # yes and no are no count, whatever they are called
         if not number or not (said or (len({*number}) > 1 and is_rating(named, pd.Series(number, dtype=float)))):
             continue
         if nature(column, words).kind == "date" and not said:  # 10-03-26 is no 10
+            continue
+        if of_nothing(out, column, [*words.distinct], odd):
             continue
         out.na_values += none
         of_word = dict(zip(words.distinct, number, strict=True))
@@ -136,6 +147,17 @@ def as_numbers(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -
         hint = "if answers have no order, use `categories` instead"
         out.warnings.append(f"`values` turns answers into numbers in: {shown}; {hint}")
     return values
+
+
+def yes_and_no(out: Guess, held: dict[str, pd.Series]) -> list[str]:
+    """Labels of yes and no, by their cells, that become categories where others have these words among more."""
+    named = {w for words in out.categories.values() for w in words}
+    words = {x: {*codes.texts_of(cells).stripped.distinct}.difference(out.na_values) for x, cells in held.items()}
+    found = [x for x, of in words.items() if of <= {*out.values} and not named.isdisjoint(out.values)]
+    out.categories |= {x: sorted(words[x], key=out.values.__getitem__) for x in found}
+    named = {w for words in out.categories.values() for w in words}
+    out.values = {w: v for w, v in out.values.items() if w not in named}
+    return found
 
 
 def _numbers_of(words: Collection[str], plain: np.ndarray) -> list[float] | None:
@@ -153,8 +175,6 @@ def _numbers_of(words: Collection[str], plain: np.ndarray) -> list[float] | None
 def answered(out: Guess, held: pd.Series, name: str) -> bool:
     """Whether cells below a name hold what people may have answered: ratings, sliders or few words."""
     number = numbers(held, out.na_values)
-    if number is None:
-        number = decimal_commas(name, held, out.na_values)
     if number is not None:
         return is_rating(name, number) or nature(name, held.str.strip()[number.notna()]).kind == "slider"
     texts = codes.texts_of(held).stripped

@@ -8,7 +8,7 @@ import pandas as pd
 
 from judgebook.extras.new import roles
 from judgebook.extras.new.asking.doubts import Answer
-from judgebook.extras.new.columns import Guess
+from judgebook.extras.new.columns import Guess, ask_if_answers
 from judgebook.extras.new.spelling import quoted
 from judgebook.extras.new.words import is_prose
 from judgebook.sources.nature import nature, plain
@@ -30,6 +30,13 @@ def marked(out: Guess, cells: pd.DataFrame) -> bool:
     severity = next((c for c in cells if plain(c).endswith("severity") and c not in out.columns.values()), None)
     kind = next((c for c in cells if _KIND.search(c) and c != severity and _few_words(cells, c)), None)
     if severity:
+        t, keys = out.table, [out.columns[c] for c in ("dialogue", "system", "annotator", "turn") if c in out.columns]
+        rated = [c for c in t.rated if c not in out.columns.values()] if t else []
+        several = kind or any(map(_SPAN.search, cells)) or (t and t.repeated([c for c in keys if c in t.code]))
+        if rated and (not several or any(f"label {c}" in out.answers for c in rated)):  # how bad the item is
+            return False
+        for column in rated:
+            ask_if_answers(out, column, "errors are marked beside it")
         return _weighed(out, cells, severity, kind)
     if kind and any(_SPAN.search(c) for c in cells) and "system" in out.columns:
         return _kinds(out, cells, kind)

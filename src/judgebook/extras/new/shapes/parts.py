@@ -9,8 +9,8 @@ import pandas as pd
 
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess
-from judgebook.extras.new.readings import MOST_SYSTEMS, Table
-from judgebook.extras.new.roles import role_of
+from judgebook.extras.new.readings import Table
+from judgebook.extras.new.roles import MOST_SYSTEMS, role_of
 from judgebook.extras.new.words import looks_like_model
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import numbered
