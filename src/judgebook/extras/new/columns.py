@@ -53,7 +53,8 @@ class Guess(Doubts):
     constants : our column -> its value in all rows. counted : cells hold how often the score was given that their
     column names. more : further lines of a source that `records` reads. ways : label -> its direction, where the shape
     says it. answers : what somebody said, by the question: `label fluency`, `each column`. called : label -> what a
-    question calls it, where columns have a code.
+    question calls it, where columns have a code. of_sides : label -> the columns with ratings of the two sides of a
+    comparison, and what `labels` says of one.
     """
 
     layout: str = "wide"
@@ -95,6 +96,7 @@ class Guess(Doubts):
     close: dict[str, list[str]] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)
     called: dict[str, str] = field(default_factory=dict)
+    of_sides: dict[str, tuple[tuple[str, str], tuple[str, float, float, bool]]] = field(default_factory=dict)
 
     @property
     def comparative(self) -> bool:

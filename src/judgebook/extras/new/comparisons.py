@@ -18,7 +18,7 @@ import pandas as pd
 from judgebook import codes
 from judgebook.extras.new import cleaning, grids, roles
 from judgebook.extras.new.asking.doubts import Answer
-from judgebook.extras.new.columns import Guess, one_an_item, units, within
+from judgebook.extras.new.columns import Guess, add_label, is_rating, one_an_item, units, within
 from judgebook.extras.new.sides import Coding, coded, families, side_of, twins
 from judgebook.extras.new.words import is_prose
 from judgebook.sources.in_words import counted
@@ -28,6 +28,8 @@ from judgebook.sources.nature import plain
 _MOST = 60
 #: columns that may name a side though their names do not say so
 _TRIED = 24
+#: how an answer calls ratings of sides
+_RATED = "ratings of sides"
 #: share of rows in which two sides differ, at least
 _DIFFER = 0.95
 #: between the two parts of a cell
@@ -269,6 +271,33 @@ def identify(out: Guess, cells: pd.DataFrame) -> None:
     out.identify, out.identify_b = [*shown, sides[0]], [*shown, sides[1]]
 
 
+def rated_sides(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
+    """Ratings of each side beside who won: a label each, of sources of their own, unless somebody says otherwise."""
+    taken = {*out.columns.values(), *out.identify, *out.identify_b, *out.score_columns, *out.metrics}
+    free = {c: v for c, v in numeric.items() if c in cells and c not in taken and is_rating(c, v)}
+    found = {name: two for two, name in twins(free).items() if name and roles.role_of(name) in (None, "label", "score")}
+    if not found or out.pair is None or out.pair.of not in ("system", "dialogue") or _RATED in out.answers:
+        return
+    who = [c for ours, c in out.columns.items() if ours == "annotator" and c in cells]
+    rows = cells.assign(**{"{row}": cells.index})
+    of_side = [[c for c in many if c in rows] + who for many in (out.identify, out.identify_b)]
+    both = pd.concat([rows[columns].set_axis(range(len(columns)), axis=1) for columns in of_side])
+    listed = " and ".join(c for two in found.values() for c in two)
+    text, by_hand = f"Are {listed} ratings of each side?", "yes: sources of their own (docs/own_data.md)"
+    if both.duplicated().any() or not who:  # a side that was rated again, or by somebody who is not known
+        out.ask("label: sides", text, "not read", Answer(by_hand))
+        return
+    for name, two in found.items():
+        of = Guess()
+        add_label(of, name, pd.concat([free[c] for c in two]))
+        id_, low, high, whole = of.labels[name]
+        id_ = f"{id_}_of_each" if id_ in {x[0] for x in out.labels.values()} else id_
+        out.of_sides[name] = two, (id_, low, high, whole)
+        out.observed |= dict.fromkeys([id_], next(iter(of.observed.values())))
+        out.unused = {c: why for c, why in out.unused.items() if c not in two}
+    out.ask("label: sides", text, "yes, each side has two sources", Answer("no: not read", given={_RATED: "none"}))
+
+
 def _shown(out: Guess, cells: pd.DataFrame, item: list[str], pair: list[str]) -> list[str]:
     """What both sides answered: the prompt where the file names one beside an id of the pair."""
     if item == ["{row}"] or cells.groupby(item)[pair].nunique().max().max() > 1:
@@ -377,7 +406,7 @@ def orders(out: Guess, cells: pd.DataFrame, scores: dict[str, pd.Series]) -> Non
     if who is None or not item or pair is None or pair.of == "won" or "first_shown" in out.columns:
         return
     keys = [who, *item, *([out.columns["label"]] if "label" in out.columns else [])]
-    unit = pd.Series(units(cells, keys), cells.index)  # rows that compare one with itself are in no unit
+    unit = pd.Series(units(cells, keys), cells.index)  # the pair is of all rows
     seen = pd.DataFrame({"unit": unit, "a": pair.first, "b": pair.second} | scores).loc[cells.index]
     seen = seen[seen["a"] != seen["b"]]
     other = seen.merge(seen.rename(columns={"a": "b", "b": "a"}), on=["unit", "a", "b"])

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -77,8 +77,13 @@ def drafted(name: str, data: Path, folder: Path | None = None, given: dict[str, 
     out.text = "\n".join(_lines(name, data, folder or project.folder() / "params", out, given or {})) + "\n"
     same = beside(data)
     if same and not re.search(r"^\s+(- )?files?: .*[*{]", out.text, re.M):
-        others = Answer(f"they belong to it: `adapter: records` and `file: {_common(data.name, same)}`")
-        many = f"{counted(len(same), 'other file')} in its folder {'have' if len(same) > 1 else 'has'}"
+        inside = same[0].parent == data.parent
+        where = "its folder" if inside else "folders beside its own"
+        how = (
+            f"`adapter: records` and `file: {_common(data.name, same)}`" if inside else "name the folder of all of them"
+        )
+        others = Answer(f"they belong to it: {how}")
+        many = f"{counted(len(same), 'other file')} in {where} {'have' if len(same) > 1 else 'has'}"
         out.ask("files", "Is the file the whole study?", "yes", others, evidence=f"{many} the same columns or keys")
     complete(out, given or {})
     reread.ask(out, (folder or project.folder() / "params") / f"{name}.yaml")
@@ -86,8 +91,9 @@ def drafted(name: str, data: Path, folder: Path | None = None, given: dict[str, 
     return out
 
 
-def beside(data: Path) -> list[str]:
-    """Files in the folder of the data that begin as they do: with nearly the same columns, or keys of an object."""
+def beside(data: Path) -> list[Path]:
+    """Files in the folder of the data that begin as they do: with nearly the same columns, or keys of an object. If
+    there are none, those in folders beside this one, where each holds a file of this name and nothing else."""
 
     def begin(path: Path) -> set[str]:
         try:
@@ -104,8 +110,29 @@ def beside(data: Path) -> list[str]:
         return set()
 
     columns = begin(data)
-    others = sorted(p for p in data.parent.iterdir() if p != data and p.suffix == data.suffix and p.is_file())
-    return [p.name for p in others[:200] if len(columns & (of := begin(p))) > _ALIKE * len(columns | of)]
+
+    def alike(files: Iterable[Path]) -> list[Path]:
+        others = sorted(p for p in files if not (p.exists() and p.samefile(data)) and params.is_file(p))
+        return [p for p in others[:200] if len(columns & (of := begin(p))) > _ALIKE * len(columns | of)]
+
+    folder = data.parent if data.parent.name else data.parent.absolute()
+    here = alike(p for p in data.parent.iterdir() if p.suffix == data.suffix)
+    try:
+        around = [p for p in folder.parent.iterdir() if p.is_dir() and p.name[0] != "."]
+        only = all([p.name for p in other.iterdir()] == [data.name] for other in around)
+    except OSError:  # of somebody else
+        only = False
+    if here or not only:
+        return here
+    held = data.read_bytes()
+    return [p for p in alike(other / data.name for other in around) if p.read_bytes() != held]
+
+
+def together(files: list[Path]) -> tuple[list[str], Path]:
+    """What files of one folder, or of folders beside each other, are called, and where."""
+    if len({path.parent for path in files}) == 1:
+        return [path.name for path in files], files[0].parent
+    return [f"{path.absolute().parent.name}/{path.name}" for path in files], files[-1].parent.parent
 
 
 def absent(data: Path) -> Problem:
@@ -113,6 +140,8 @@ def absent(data: Path) -> Problem:
     found, hint = "no such file", "check the path after --data"
     if re.match(r"\w{2,}:/", str(data)):  # `Path` leaves one slash of an address
         found, hint = "an address", "download the file, and name it after --data"
+    elif os.path.isdir(data):
+        found, hint = "a folder", "name one of its files"
     elif os.path.lexists(data):
         found, hint = "a pipe, a device or a broken link", "write the data to a file, and name it after --data"
     return Problem(str(data)[: limits.QUOTED], "", "", "a data file", found, hint)
@@ -125,10 +154,11 @@ def relative_to(data: Path, folder: Path | None) -> str:
     return beside_it.as_posix() if inside else data.resolve().as_posix()
 
 
-def _common(name: str, others: list[str]) -> str:
+def _common(name: str, others: list[Path]) -> str:
     """A pattern for file names: {period} for a week or another period, else * for all after what they begin with."""
-    pattern, unclear = periods.of_files([name, *others])
-    return quoted(pattern if pattern and not unclear else shared([name, *others]) + "*" + Path(name).suffix)
+    names = [name, *(path.name for path in others)]
+    pattern, unclear = periods.of_files(names)
+    return quoted(pattern if pattern and not unclear else shared(names) + "*" + Path(name).suffix)
 
 
 def _lines(name: str, data: Path, folder: Path, out: Draft, given: dict[str, str]) -> list[str]:
@@ -469,13 +499,27 @@ def _table(file: str, options: dict[str, str], guess: Guess, out: Draft, *, reco
         lines += _source(file, options, guess, scores, {}, records=True)
     if guess.labels or not guess.sets:
         lines += ["    " + comment(f"not used: {column}: {why}") for column, why in guess.unused.items()]
+    for two, (id_, *_) in guess.of_sides.values():
+        for i, column in enumerate(two):
+            scores = [f"scores: {quoted(column)}", f"constants: {{label: {quoted(id_)}}}"]
+            lines += _source(file, options, _side(guess, second=bool(i)), scores, {}, records=True)
     labels = {name: _label(*one[1:], guess.categories.get(name)) for name, one in guess.labels.items()}
     labels |= {name: f"{labels[name][:-1]}, direction: {way}}}" for name, way in guess.ways.items()}
     declared = [line for n, spec in labels.items() for line in _declared(guess, ids, n, spec)]
     declared += [
         f"  {ids[c]}: {flow({'categories': answers, 'level': 'sets'})}" for c, (_, answers) in guess.sets.items()
     ]
+    for name, (_, (id_, low, high, whole)) in guess.of_sides.items():
+        declared += declaration(id_, f"{_label(low, high, whole)[:-1]}, method: dialogue_rating}}", name)
     return [*lines, "labels:" if declared else "labels: {}", *declared]
+
+
+def _side(guess: Guess, *, second: bool) -> Guess:
+    """One side of comparisons, as a rating of it is read."""
+    columns = {k: c for k, c in guess.columns.items() if not k.endswith("_b") and k not in ("label", "score", "reason")}
+    columns |= {k.removesuffix("_b"): c for k, c in guess.columns.items() if second and k.endswith("_b")}
+    identify = guess.identify_b if second else guess.identify
+    return replace(guess, columns=columns, identify=identify, identify_b=[], values={}, metrics=[], repeats="")
 
 
 def _declared(guess: Guess, ids: dict[str, str], name: str, spec: str) -> list[str]:

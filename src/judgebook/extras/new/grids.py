@@ -13,7 +13,7 @@ from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess
 from judgebook.extras.new.judged.words import answered, in_rows
 from judgebook.extras.new.roles import role_of
-from judgebook.extras.new.words import ASPECT, is_prose, looks_like_model
+from judgebook.extras.new.words import A_SYSTEM, ASPECT, is_prose, looks_like_model
 
 _RATER = r"(?:(?:annotator|annotation|ann|an|a|rater|rating|r|worker|w|judge|j|coder|c|human|h|pos|p)[ _-]?)?[0-9]+"
 #: columns such as `fluency_a1`, `a1.fluency` or `fluency1`
@@ -214,37 +214,44 @@ def of_items(out: Guess, cells: pd.DataFrame, named: Crossing, columns: list[str
 
     columns : those of scores, some of which may not be of the grid.
     """
-    parts = [*dict.fromkeys(named.others.values())]
-    other, names = "system" if all(map(looks_like_model, parts)) else "dialogue", [*dict.fromkeys(named.of.values())]
-    # what names no aspect of quality may name the systems that did the same
-    both = "items and systems" if other == "dialogue" else "nothing"
-    if not named.texts and not any(ASPECT.search(x) or _ASKED.fullmatch(x) for x in names) and other == "dialogue":
-        other = both
+    parts, names = ([*dict.fromkeys(held.values())] for held in (named.others, named.of))
+    other = "system" if all(looks_like_model(x) or A_SYSTEM.fullmatch(x) for x in parts) else "dialogue"
+    asked = bool(named.texts) or any(ASPECT.search(x) or _ASKED.fullmatch(x) for x in names)
+    counted = len({re.sub("[0-9]+", "", x) for x in names}) == 1
+    # what names no aspect of quality may name the systems that did the same, or what each of them did
+    if not asked and (other == "dialogue" or counted):
+        other = "items and systems" if other == "dialogue" else "systems and items"
     other = out.answers.get("grid of labels and", other)
-    out.scores, out.repeated = named.of_other("dialogue" if other == both else other), [f"{{{other}}}"]
+    label, part = {"items and systems": ("system", "dialogue"), "systems and items": ("dialogue", "system")}.get(
+        other, ("label", other)
+    )
+    out.scores, out.repeated = named.of_other(part).replace("{label}", f"{{{label}}}"), [f"{{{part}}}"]
     out.identify = ["{system}"] if other == "system" else []
     if other == "dialogue" and "system" in out.columns:  # each person met one of several systems
         out.context, out.identify = ["{dialogue}"], ["{dialogue}", out.columns["system"]]
-    if other == both:
-        out.scores, out.one_label = str(out.scores).replace("{label}", "{system}"), "score"
-        out.repeated, out.context, out.identify = ["{dialogue}"], ["{dialogue}"], ["{dialogue}", "{system}"]
+    if label != "label":
+        out.one_label, out.repeated = "score", ["{dialogue}"]
+        out.context, out.identify = ["{dialogue}"], ["{dialogue}", "{system}"]
     out.called = dict(zip(named.texts, named_alike([*named.texts.values()])[1].values(), strict=True))
     out.why["scores"] = "the columns form a grid of dialogues and labels"
     labels = [re.escape(label) for label in set(named.of.values())]
     form = re.escape(named.scores).replace(re.escape("{annotator}"), "(.+?)").replace(re.escape("{text}"), ".+")
-    what = ".+" if other == both else f"(?:{'|'.join(labels)})"
+    what = ".+" if label != "label" else f"(?:{'|'.join(labels)})"
     fits = re.compile(form.replace(re.escape("{label}"), what), re.DOTALL)
     if beside := sorted({m[1] for c in cells if c not in named.of and (m := fits.fullmatch(c))} - {*parts}):
-        out.drop[out.repeated[0]] = beside
+        out.drop[f"{{{part}}}"] = beside
     says = {"dialogue": "items of one system", "system": "systems", "nothing": "of questions about one item"}
-    says |= {"items and systems": f"items, of systems {', '.join(names[:6])}"}
+    listed = ", ".join(names[:6])
+    crossed = {"items and systems": f"items, of systems {listed}", "systems and items": f"systems, of items {listed}"}
+    says = says | crossed if asked else crossed | says
     ways = [Answer(says[x], given={"grid of labels and": x}) for x in says if x != other]
     text = f"What are {', '.join(parts[:6])}{', …' * (len(parts) > 6)} in the names of columns?"
     out.ask("system: columns", text, says[other], *ways)
     for column in (c for c in columns if c not in named.of):
         how = Answer("a judgement: add a source for it (docs/own_data.md)")
         out.ask(f"label {column}", f"What is {column!r}?", "said of the person, and left out", how)
-    ask_which(out, named)
+    if label == "label":
+        ask_which(out, named)
     return dict.fromkeys(named.of, out.one_label) if out.one_label else named.of
 
 

@@ -12,7 +12,7 @@ from judgebook.extras.new import grids
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess, ask_if_answers, numbers
 from judgebook.extras.new.roles import role_of
-from judgebook.extras.new.words import ASPECT, PERSON, looks_like_model
+from judgebook.extras.new.words import A_SYSTEM, ASPECT, PERSON, looks_like_model
 from judgebook.study import paths
 
 #: words in the names of models that other columns have, too
@@ -21,7 +21,6 @@ _PLAIN = re.compile(r"(?<![a-z])(?:(?:chat)?bot|model|system|auto|command|opt|cl
 _LEVELS, _DIFFER = 16, 3
 _DIVIDED = re.compile(r"(?<=[_ .-])|[0-9]+$")
 _DERIVED = re.compile(r"major|consens|final|gold|aggreg|mode$|adjud|agreed|mehrheit", re.I)
-_NUMBERED = re.compile(r"(?:system|model|(?:chat)?bot)[ _-]?[a-z0-9]|[a-z0-9]+[ _-]?(?:chat)?bot", re.I)
 
 
 def of_most(cells: pd.DataFrame) -> dict[str, list[str]]:
@@ -85,7 +84,7 @@ def _names_a_model(column: str) -> bool:
     """Whether a column is called as a model is, and no question about one: `gpt-4`, but not `Was the bot rude?`."""
     if ASPECT.search(column) or "?" in column or column.count(" ") > 2:
         return False
-    return looks_like_model(_PLAIN.sub(" ", column)) or _NUMBERED.fullmatch(column) is not None
+    return looks_like_model(_PLAIN.sub(" ", column)) or A_SYSTEM.fullmatch(column) is not None
 
 
 def one_label(out: Guess, cells: pd.DataFrame, columns: list[str], of_each: str) -> dict[str, str]:

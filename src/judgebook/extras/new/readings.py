@@ -28,6 +28,8 @@ from judgebook.sources.in_words import counted
 from judgebook.sources.nature import NAMES, Nature, nature, plain
 
 ROLES = ("dialogue", "system", "annotator")
+#: how an answer calls the column for whose values ids start again
+_STARTS = "ids start again"
 #: the item, where no column says it
 _TOGETHER = "{together}"
 #: kinds of values that may say which; a rating may, too, where it was assigned
@@ -44,6 +46,8 @@ _EVEN = 1e-4
 _ENOUGH = 6
 #: of the people of a unit, those who share a text at most, where each wrote it
 _OWN = 0.6
+#: of one column within another, values on average, from which they are crossed
+_SEVERAL = 1.5
 #: of rows, those of another kind at most
 _KINDS = 0.4
 #: readings whose score comes so close to the best are offered; columns that are offered for a role at most
@@ -58,18 +62,27 @@ _PERSON = re.compile(r"session|token|respondent|e-?mail|(^|[^a-z])ip($|[^a-z])|l
 _ABOUT = re.compile(
     r"^(age|gender|sex|native|language|education|alter|geschlecht|muttersprache|edad|sexo|género|âge|sexe|genre)$", re.I
 )
+#: names of parts of a study whose items are numbered for each
+_PARTS = re.compile(
+    r"lang|sprache|idioma|domain|genre|topic|dataset|corpus|task|split|subset|(^|[^a-z])lp($|[^a-z])", re.I
+)
+#: points by which a reading that somebody chose comes before others, and by which likely columns may be behind the best
+_SAID, _FAR = 100.0, 6.0
 
 
 @dataclass(frozen=True)
 class Reading:
     """Columns by role and how well they fit. item : all that identify it; none where each row is one. system,
-    annotator : None where no column says it. label : what tells the rows of a person and an item apart."""
+    annotator : None where no column says it. label : what tells the rows of a person and an item apart, and scores :
+    what holds these. apart : the last column of the item, where ids start again for each of its values."""
 
     item: tuple[str, ...]
     system: str | None
     annotator: str | None
     score: float
     label: str | None = None
+    apart: str | None = None
+    scores: str | None = None
 
 
 class Table:
@@ -144,9 +157,8 @@ class Table:
     def crossed(self, column: str, keys: Iterable[str]) -> bool:
         """Whether nearly each of several units has each value of a column, and none twice."""
         size = np.bincount(self.unit(keys := [*keys]))
-        return (
-            len(size) >= _ENOUGH and not self.repeated([*keys, column]) and (size == self.levels[column]).mean() > 0.9
-        )
+        each = len(size) >= _ENOUGH and (size == self.levels[column]).mean() > 0.9
+        return bool(each and not self.repeated([*keys, column]))
 
     def with_key(self, column: str) -> Table:
         """The same table, where a column tells judgements of one item apart."""
@@ -256,6 +268,18 @@ class Table:
                 return c
         return None
 
+    def changes(self, column: str) -> int:
+        """In how many rows a column is another than in the row before: few where rows come in blocks of it."""
+        return int((np.diff(self.code[column]) != 0).sum())
+
+    def counts(self, column: str, within: Iterable[str]) -> bool:
+        """Whether the different whole numbers of most units count up, from 0 or 1 on, singly or in twos."""
+        number = pd.to_numeric(self.cells[column], errors="coerce")
+        by = number.groupby(self.unit(within))
+        low, steps, n = by.min(), by.max() - by.min(), by.nunique() - 1
+        good = low.isin((0, 1)) & (n > 0) & ((steps == n) | (steps == 2 * n))
+        return bool(number.notna().all() and good.mean() > 0.9)
+
     def numbered(self, column: str, within: Iterable[str]) -> bool:
         """Whether whole numbers count the rows of most units, from 0 or 1 on."""
         number = pd.to_numeric(self.cells[column], errors="coerce").to_numpy(float)
@@ -292,7 +316,7 @@ def _alone(t: Table, role: str, column: str) -> float | None:
             return None
         names = distinct_texts(t.cells[column])
         points += 2.5 * (sum(map(looks_like_model, names)) * 2 >= len(names))
-        return points - 2.0 * personal(column, t.cells[column]) - 1.0 * (kind == "counter")
+        return points - 2.0 * personal(column, t.cells[column]) - 1.0 * (kind in ("counter", "id"))
     if role == "annotator":
         if {text.lower() for text in distinct_texts(t.cells[column])} <= {*ANSWERS}:
             return None
@@ -310,9 +334,10 @@ def _candidates(t: Table, role: str, free: list[str]) -> list[tuple[str | None, 
         # answers come as they come; what was assigned is spread evenly, and what is shown follows from what it is of
         judged = t.kinds[c].kind in ("rating", "slider", "number", "words") and alone[c] < 0
         tells = role == "dialogue" and any(t.follows(x, [c]) for x in (*t.texts, *t.saying) if x != c)
-        others = [x for x in t.saying if x != c]
-        pairs = itertools.combinations(others, 2)
-        if not judged or tells or any(t.assigned(c, x) for x in others) or any(t.crossed(c, x) for x in pairs):
+        others, few = ([x for x in many if x != c] for many in (t.saying, t.few))
+        pairs = ([x, y] for x, y in itertools.combinations(few, 2) if min(t.each(x, [y]), t.each(y, [x])) > _SEVERAL)
+        crossed = (t.crossed(c, x) for x in itertools.chain([others], pairs))
+        if not judged or tells or any(t.assigned(c, x) for x in (others if t.saying else few)) or any(crossed):
             best.append(c)
             alone[c] += 2.0 * judged
     return [*((c, alone[c]) for c in sorted(best, key=lambda c: -alone[c])[:_TRIED]), (None, 0.0)]
@@ -374,11 +399,11 @@ def _of_people(t: Table, item: tuple[str, ...], unit: list[str], who: str, left:
     # where each item has one value of it and no row needs it to differ from others, it may as well be a topic
     topic = not needed and named("annotator", who) <= 0 and t.same(who, item) > 0.98
     points -= 3.0 * (topic and t.kinds[who].kind in ("names", "words") and not personal(who, t.cells[who]))
-    points -= 4.0 * any(t.each(c, [who]) < 1.05 for c in item)  # each person has an item of their own
+    points -= 4.0 * (t.each(who, item) * t.n_units(item) < 1.05 * t.levels[who])  # each person has an item of their own
     points -= 3.0 * (needed and t.same(who, item) > 0.98)
     points -= 1.5 * (named("annotator", who) <= 0 and t.numbered(who, unit))  # it may be a place in a list
     points -= 4.0 * any(t.written(c, [x for x in unit if x != c], who) for c in item[1:])
-    about = [c for c in t.few if _ABOUT.search(c)]
+    about = [c for c in t.few if _ABOUT.search(c) and not _PARTS.search(c)]
     points += 3.0 * any(t.follows(c, [who]) for c in about) - 3.0 * any(t.follows(c, item) for c in about)
     points += 1.0 * (t.each(who, unit) > 1.2) + 0.5 * (t.n_units(item) >= t.levels[who])
     return points + (0.5 if t.n_units([who, *item]) >= 2 * t.levels[who] else -1.0)
@@ -390,6 +415,7 @@ def _of_system(t: Table, item: tuple[str, ...], system: str | None, who: str | N
     if system is None:
         return points - 2.0 * any(_unexplained(t, c, others) for c in t.few if c not in others)
     points += 1.5 * any(t.assigned(system, c) for c in others)
+    points += 0.5 * bool(who and t.changes(system) < t.changes(who))  # people judge one after the other
     points -= 2.0 * bool(who and t.same(system, [who]) > 0.98)
     points -= 1.5 * (named("system", system) <= 0 and t.numbered(system, others))
     if item:
@@ -408,43 +434,80 @@ def _unexplained(t: Table, column: str, others: list[str]) -> bool:
     return few and any(t.assigned(column, c) for c in others) and not any(t.same(column, [c]) > 0.98 for c in others)
 
 
-def _label(t: Table, keys: list[str]) -> str | None:
-    """A column that names what was judged: each person has each of its values once for an item, and one other column
-    holds the scores."""
-    if not t.repeated(keys) or len(set(t.rated) - set(keys)) != 1:
-        return None
-    for c in t.few:
-        if c in keys or t.levels[c] > MOST_SYSTEMS or t.kinds[c].kind not in ("words", "names"):
-            continue
-        if t.crossed(c, keys):
-            return c
-    return None
+def _apart(t: Table, item: tuple[str, ...], system: str | None, who: str, free: list[str]) -> list[str]:
+    """Columns for each of whose values the ids of items may start again: they tell apart what one person judged of an
+    item, or each is of other people, who all judged items numbered alike."""
+    keys = [*item, *([system] if system else []), who, *t.keys]
+    several = [c for c in t.few if c in free and c not in keys and t.each(c, item) > _SEVERAL]
+    several = [c for c in several if max(named(role, c) for role in ROLES[1:]) <= 0]
+    says = [c for c in several if t.kinds[c].kind in ("words", "names", "id") and t.levels[c] <= MOST_SYSTEMS]
+    if t.repeated(keys):
+        if (kind := t.kind_of_rows(keys)) and not _PARTS.search(kind):
+            return []
+        # where each item is of one system, it may have turns
+        turns = [c for c in several if system and t.counts(c, item) and t.follows(system, item)]
+        return [c for c in dict.fromkeys([*says, *turns]) if not t.repeated([*keys, c])]
+    says = [c for c in says if t.levels[who] > t.levels[c] and (_PARTS.search(c) or not _ABOUT.search(c))]
+    every = [c for c in says if t.each(c, item) > t.levels[c] - 0.1 and t.follows(c, [who])]
+    return [c for c in every if t.counts(item[0], [c])]
 
 
-def _says_system(t: Table, item: Iterable[str], column: str) -> float:
+def _scores(t: Table, keys: list[str], column: str) -> str | None:
+    """The one column that holds scores, where another may name what was judged: each person has each of its values once
+    for an item."""
+    rated = [c for c in t.rated if c not in (*keys, column)]
+    words = t.kinds[column].kind in ("words", "names") and t.levels[column] <= MOST_SYSTEMS
+    return rated[0] if len(rated) == 1 and words and t.crossed(column, keys) else None
+
+
+def _aspects(t: Table, column: str) -> bool:
+    return any(map(ASPECT.search, distinct_texts(t.cells[column]))) or role_of(column) in ("label", "score")
+
+
+def _says_system(t: Table, item: Iterable[str], column: str, who: str, scores: str) -> float:
     """Points for a column that may name what was judged for naming systems: texts, or names of what was judged."""
     names, item = distinct_texts(t.cells[column]), [*item]
     texts = any(t.same(x, item) < 0.9 and t.same(x, [*item, column]) > 0.98 for x in t.texts)
     models = sum(map(looks_like_model, names)) * 2 >= len(names)
-    aspects = bool(ASPECT.search(t.rated[0])) - any(map(ASPECT.search, names))
-    return 6.0 * texts + 2.0 * models + 1.0 * aspects - 0.5 + min(0.0, named("system", column))
+    aspects = bool(ASPECT.search(scores)) - any(map(ASPECT.search, names))
+    # all people judged one system, and then the next
+    blocks = t.changes(column) < t.changes(who) and not _aspects(t, column)
+    return 6.0 * texts + 2.0 * models + 1.0 * aspects + 1.0 * blocks - 0.5 + min(0.0, named("system", column))
 
 
-def read(t: Table, fixed: dict[str, str | None], free: list[str]) -> list[Reading]:
+def _says_item(t: Table, item: str, column: str, *, again: bool) -> float:
+    """Points for a column for whose values the ids of items start again: rather one of people where none judged
+    `again`."""
+    blocks = 1.5 * (t.changes(column) < t.changes(item)) if again else -3.0
+    points = 4.0 * bool(_PARTS.search(column)) + blocks
+    return points - 6.0 * _aspects(t, column)
+
+
+def read(t: Table, fixed: dict[str, str | None], free: list[str], apart: str = "") -> list[Reading]:
     """Readings of a table, the best first. fixed : role -> its column, or none, where somebody said so. free : other
-    columns that may have one."""
+    columns that may have one. apart : the column for whose values ids start again, or `none`, as somebody said."""
     items = [(tuple(filter(None, [fixed["dialogue"]])), 0.0)] if "dialogue" in fixed else _items(t, free)
     systems, people = ([(fixed[r], 0.0)] if r in fixed else _candidates(t, r, free) for r in ROLES[1:])
+    most = sum(max((points for _, points in many), default=0.0) for many in (items, systems, people))
     out = []
     for (item, a), (system, b), (who, c) in itertools.product(items, systems, people):
         chosen = [x for x in (*item, system, who) if x]
-        if len(set(chosen)) == len(chosen):
-            out.append(Reading(item, system, who, a + b + c + _fit(t, item, system, who)))
-            label = _label(t, [*chosen, *t.keys]) if item and who and not t.keys else None
-            if label:
-                by_label = t.with_key(label)
-                points = a + b + c + 1.0 - _says_system(t, item, label)
-                out.append(Reading(item, system, who, points + _fit(by_label, item, system, who), label))
+        if len(set(chosen)) < len(chosen):
+            continue
+        out.append(Reading(item, system, who, a + b + c + _fit(t, item, system, who)))
+        if not (item and who) or a + b + c < most - _FAR:
+            continue
+        for x in _apart(t, item, system, who, free):
+            if len(item) == 1 and apart in ("", x):
+                again = t.repeated([*chosen, *t.keys]) > 0
+                points = a + b + c + _fit(t, (*item, x), system, who) + _says_item(t, item[0], x, again=again)
+                points -= 3.0 * (system is None)  # it may be the system
+                out.append(Reading((*item, x), system, who, points + _SAID * (apart == x), apart=x))
+            scores = None if t.keys or apart else _scores(t, chosen, x)
+            if scores:
+                points = a + b + c + 1.0 - _says_system(t, item, x, who, scores)
+                points += _fit(t.with_key(x), item, system, who)
+                out.append(Reading(item, system, who, points, x, scores=scores))
     return sorted(out, key=lambda r: (-r.score, (r.system is not None) + (r.annotator is not None)))
 
 
@@ -461,8 +524,9 @@ def choose(out: Guess, cells: pd.DataFrame, item: pd.Series | None = None) -> No
     keys = [out.columns[role] for role in others if out.columns.get(role) in cells]
     t = Table(cells, keys)
     out.table = Table(cells.drop(columns=_TOGETHER), keys) if item is not None else t
-    free = [c for c in t.code if c not in taken]
-    found = read(t, fixed, free)
+    # a corpus by its name may be something else
+    free = [c for c in t.code if c not in taken - {out.columns.get("corpus")}]
+    found = read(t, fixed, free, out.answers.get(_STARTS, ""))
     best = found[0]
     alone = [c for c in free if t.levels[c] == 1 and (t.code[c] == 0).all() and role_of(c) == "annotator"]
     # of an item judged again by the one who is named, others may have judged
@@ -475,10 +539,21 @@ def choose(out: Guess, cells: pd.DataFrame, item: pd.Series | None = None) -> No
             out.columns[role] = column
             out.why[role] = _why(role, column)
     if best.label:
-        given = next(c for c in t.rated if c not in (*best.item, best.system, best.annotator, *keys))
-        out.columns |= {"label": best.label, "score": given}
+        out.columns |= {"label": best.label, "score": str(best.scores)}
         out.why["label"] = "each person has each of its values once for an item"
-    if len(best.item) == 1 and "dialogue" not in fixed:
+    _ask_apart(out, t, found)
+    corpus = out.columns.get("corpus")
+    if corpus and corpus in (best.system, best.annotator, best.label):
+        del out.columns["corpus"]
+    if corpus and best.apart == corpus:
+        out.columns["dialogue"] = best.item[0]
+    elif best.apart and best.system and t.counts(best.apart, best.item[:1]) and t.follows(best.system, best.item[:1]):
+        out.columns |= {"dialogue": best.item[0], "turn": best.apart}
+        out.why["turn"] = "it numbers what one system said"
+    elif best.apart:
+        out.identify, out.context = [*best.item, *([best.system] if best.system else [])], [*best.item]
+        out.why["identify"] = f"for each value of {best.apart!r} the ids start again"
+    elif len(best.item) == 1 and "dialogue" not in fixed:
         out.columns["dialogue"] = best.item[0]
         out.why["dialogue"] = _why("dialogue", best.item[0])
     elif best.item and "dialogue" not in fixed:
@@ -486,10 +561,10 @@ def choose(out: Guess, cells: pd.DataFrame, item: pd.Series | None = None) -> No
         out.columns |= {"context": best.item[0]} if best.system else {}
         out.why["identify"] = "together they tell apart what was shown"
     near = [r for r in found[1:] if (r.score > best.score - 2 * CLOSE or _other_way(r, best)) and not t.alike(r, best)]
-    if best.system and any(r.label == best.system and _near(r, best, CLOSE) for r in near):
-        judged = Answer(
-            f"none: {best.system!r} names what was judged", given={"label": best.system, "score": t.rated[0]}
-        )
+    judged_by_it = [r for r in near if best.system and r.label == best.system and _near(r, best, CLOSE)]
+    for r in judged_by_it[:1]:
+        says = f"none: {best.system!r} names what was judged"
+        judged = Answer(says, given={"label": str(r.label), "score": str(r.scores)})
         out.ask("system", _TEXT["system"], f"the column {best.system!r}", judged)
     for role in ROLES:
         chosen = _column(best, role)
@@ -499,6 +574,34 @@ def choose(out: Guess, cells: pd.DataFrame, item: pd.Series | None = None) -> No
         out.close[role] = [*dict.fromkeys(c or "" for c in close if c != chosen)]
         rivals = dict.fromkeys(c for r in found[1:] if (c := _column(r, role)) and c != chosen)
         out.rivals[role] = [c for c in rivals if c not in out.columns.values()][:4]
+
+
+def _ask_apart(out: Guess, t: Table, found: list[Reading]) -> None:
+    """Ask what a column is for whose values the ids of items may start again."""
+    best = found[0] if found[0].apart != out.columns.get("corpus") else replace(found[0], apart=None)
+    taken = (best.item[:1] if best.apart else best.item, best.system, best.annotator)
+    far = [r for r in found if r.score > best.score - _FAR and (r.apart or r.label)]
+    columns = dict.fromkeys(c for r in far if (c := r.apart or r.label) not in (*taken[0], *taken[1:]))
+    if _STARTS in out.answers or not columns:
+        return
+    c, ways = str(next(iter(columns))), dict[str, Answer]()
+    for r in (r for r in far if r.apart == c and r.item[:1] == taken[0][:1]):
+        counts = t.counts(c, r.item[:1])
+        says = f"a turn or part: it counts within {r.item[0]!r}" if counts else f"{r.item[0]!r} starts again for each"
+        ways.setdefault("apart", Answer(f"{says}, {counted(t.n_units(r.item), 'item')} in all", given={_STARTS: c}))
+    for r in (r for r in far if r.label == c):
+        ways["label"] = Answer("what was judged: its values are labels", given={"label": c, "score": str(r.scores)})
+    if best.system is None:
+        ways["system"] = Answer("the system", given={"system": c})
+    ways["none"] = Answer(f"neither: the same {taken[0][0]!r} is the same item", given={_STARTS: "none"})
+    assumed = ways.get("apart" if best.apart == c else "label" if best.label == c else "none")
+    if assumed and "apart" in ways:
+        out.ask(
+            "item: rows apart",
+            f"What is {c!r}, with {counted(t.levels[c], 'value')}?",
+            assumed.says,
+            *(way for way in ways.values() if way is not assumed),
+        )
 
 
 def _near(reading: Reading, best: Reading, far: float) -> bool:
@@ -583,7 +686,8 @@ def _could(t: Table, out: Guess, role: str, column: str) -> float | None:
     """Points of a column that varies and could have a role, though no reading that was tried gives it that."""
     scores = column in out.score_columns and (role != "system" or t.kinds[column].kind not in ("words", "names"))
     kinds = (*_SAYING, "text", *["rating"] * (role == "system" and looks_like_model(column)))
-    if column in out.columns.values() or scores or t.kinds[column].kind not in kinds:
+    unread = t.kinds[column].kind == "rating" and column in t.few and not out.metrics.count(column)
+    if column in out.columns.values() or scores or not (unread or t.kinds[column].kind in kinds):
         return None
     return _alone(t, role, column)
 

@@ -210,6 +210,7 @@ def _labels(
     """The label of each score column, whose pattern is noted; None where the columns are no scores of labels."""
     columns, how = list(ratings), out.answers.get("grid of labels and")
     named = grids.named_grid(columns) if out.comparative else _named_grid(out, cells, numeric, columns)
+    only_numbered = len({c.rstrip("0123456789") for c in cells if c}) == 1  # c1, c2, …, whatever they hold
     by_person = "annotator" in out.columns  # also where the grid tells that each row is a person's
     if named and by_person and "dialogue" not in out.columns:
         of = grids.of_items(out, cells, named, columns)
@@ -239,9 +240,22 @@ def _labels(
         grids.ask_which(out, named)
     elif not by_person and (named_for_judges(out, columns) or named_for_gold(out, numeric, columns)):
         of = one_label(out, cells, columns, "annotator")
-    elif not by_person and (by_grid := grids.grid(columns) or (named and (named.scores, named.of))):
+    elif not (by_person or only_numbered) and (by_grid := grids.grid(columns) or (named and (named.scores, named.of))):
         out.scores, of = by_grid
         out.why["scores"] = "the columns form a grid of labels and annotators"
+        inner = grids.named_grid([*dict.fromkeys(of.values())]) if "system" not in out.columns else None
+        if inner:  # rasa_fluency_a1
+            out.scores = str(out.scores).replace("{label}", inner.of_other("system"))
+            out.why["scores"] = "the columns form a grid of systems, labels and annotators"
+            shown = ", ".join(dict.fromkeys(inner.others.values()))
+            out.ask(
+                "system",
+                f"What are {shown} in the names of columns?",
+                "systems",
+                Answer("something else: change `scores`"),
+            )
+            grids.ask_which(out, inner)
+            return {c: inner.of[label] for c, label in of.items()}
         if named and not grids.grid(columns):
             shown, how_ = ", ".join(dict.fromkeys(named.others.values())), {"grid of labels and": "system"}
             out.ask("system", f"What are {shown} in the names of columns?", "people", Answer("systems", given=how_))

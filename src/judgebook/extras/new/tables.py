@@ -60,6 +60,7 @@ def guess(cells: pd.DataFrame, given: dict[str, str] | None = None, codes: list[
     parts.system(out, cells)
     if out.comparative:
         comparisons.identify(out, cells)
+        comparisons.rated_sides(out, cells, numeric)
     if not (out.repeated or out.identify):
         items.check(out, cells)
     elif not ("annotator" in out.columns or "{annotator}" in out.scores or out.repeated):
@@ -288,7 +289,7 @@ def _not_used(out: Guess, cells: pd.DataFrame) -> None:
         *out.score_columns,
         *out.sets,
     }
-    used |= {*out.drop, *out.skip_columns}
+    used |= {*out.drop, *out.skip_columns, *(c for two, _ in out.of_sides.values() for c in two)}
     for column in (c for c in cells if c and c not in used):
         seems = nature(column, cells[column].where(~cells[column].isin(out.na_values)))
         out.unused.setdefault(column, seems.says)

@@ -15,7 +15,7 @@ from judgebook import project
 from judgebook.extras.new.asking import reread
 from judgebook.extras.new.asking.doubts import Answer, Draft, in_order
 from judgebook.extras.new.asking.edits import edited, flow
-from judgebook.extras.new.draft import absent, beside, cells_of, drafted, relative_to
+from judgebook.extras.new.draft import absent, beside, cells_of, drafted, relative_to, together
 from judgebook.extras.new.grids import shared
 from judgebook.extras.new.roles import role_of
 from judgebook.extras.new.shapes import periods
@@ -67,7 +67,7 @@ def of_files(name: str, data: list[Path], folder: Path | None = None, given: dic
     if len(talks) == len(files):  # judgements of turns may stand beside their texts
         talks = [talk for talk in talks if not _judged(talk)]
     rest = [path for path in files if path not in [talk.path for talk in talks]]
-    families = [[path, *(p for p in rest if p.name in beside(path))] for path in rest]
+    families = [[path, *(p for p in rest if p in beside(path))] for path in rest]
     first, *alike = max(families, key=len, default=[])  # as where each person has a file
     left = [path for path in rest if path not in (first, *alike)] if alike else []
     rest = [path for path in rest if path not in (*alike, *left)]
@@ -109,15 +109,15 @@ def _together(out: Draft, first: Path, others: list[Path], folder: Path | None) 
     item = columns.get("dialogue")
     if item == "{row}" and not (item := _same_ids(tables, {*columns.values()})):
         return
-    names = [first.name, *(p.name for p in others)]
+    names, where = together([first, *others])
     whose = _whose(names, tables, item) if len(lacking) == 2 else next(iter(lacking), "")
     one = f"{{{whose}}}" if whose else "*"
     dated, unclear = periods.of_files(names)
     says = f"each is of one {whose}, whom its name tells" if whose else "each is a part of them"
-    pattern = _pattern(names, one, first.parent)
+    pattern = _pattern(names, one, where)
     if dated and not unclear:
         one, pattern, says = "{period}", dated, "each is of one period, which its name tells"
-    changes: dict[str, Any] = {"adapter": "records", "file": relative_to(first.with_name(pattern), folder)}
+    changes: dict[str, Any] = {"adapter": "records", "file": relative_to(where / pattern, folder)}
     changes |= {"scores": columns["score"], "columns.score": None} if "score" in columns else {}
     changes |= {"columns.dialogue": item} if item and item != columns.get("dialogue") else {}
     ways: list[Answer] = []
@@ -133,7 +133,7 @@ def _together(out: Draft, first: Path, others: list[Path], folder: Path | None) 
     if item and one == "{system}":
         changes |= of_system
     elif item and one == "{annotator}" and len(lacking) == 2:
-        edits = {"file": relative_to(first.with_name(_pattern(names, "{system}", first.parent)), folder)} | of_system
+        edits = {"file": relative_to(where / _pattern(names, "{system}", where), folder)} | of_system
         edits |= {"annotators": "positions"}
         ways.append(Answer("yes; each is of one system", {f"sources.*.{k}": v for k, v in edits.items()}))
     for key, value in {
@@ -156,8 +156,8 @@ def _pattern(names: list[str], one: str, folder: Path) -> str:
     word, rest = re.sub(r"[^\W_]+$", "", left), re.sub(r"^[^\W_]+", "", right)
     whole = f"{word}{one}{rest}"
     fits = paths.pattern(whole.replace("*", "{any}"))
-    beside = {path.name for path in folder.iterdir() if fits.fullmatch(path.name)}
-    return whole if beside == {*names} else f"{left}{one}{right}"
+    there = (path.relative_to(folder).as_posix() for path in folder.glob("*/*" if "/" in left + right else "*"))
+    return whole if {*filter(fits.fullmatch, there)} == {*names} else f"{left}{one}{right}"
 
 
 def _whose(names: list[str], tables: list[pd.DataFrame], item: str | None) -> str:
@@ -200,9 +200,11 @@ def _files(paths: list[Path]) -> list[Path]:
     """The files that are named, and those of folders."""
     out: list[Path] = []
     for path in paths:
-        inside = sorted(path.iterdir()) if os.path.isdir(path) else []  # without an error for an impossible name
-        of_data = [p for p in inside if p.name[0] != "." and (is_table(p.name) or kind(p) in (*_JSON, ".parquet"))]
-        data = [p for p in of_data if params.is_file(p)]  # a pipe or a device has no end
+        data: list[Path] = []
+        for inside in ("*", "*/*") if os.path.isdir(path) else ():  # without an error for an impossible name
+            seen = [p for p in sorted(path.glob(inside)) if not re.search(r"(^|/)\.", p.relative_to(path).as_posix())]
+            of_data = [p for p in seen if is_table(p.name) or kind(p) in (*_JSON, ".parquet")]
+            data = data or [p for p in of_data if params.is_file(p)]  # a pipe or a device has no end
         if not data and os.path.isdir(path):
             raise DataError([Problem(path.name, "", "", "data files in the folder", "none", "check the path")])
         if not data and not params.is_file(path):

@@ -29,6 +29,8 @@ PERSON = re.compile(
     r"[ _-]?)(?:[0-9]+|(?<=[ _-])[a-z]|(?-i:[A-Z]))",
     re.I,
 )
+#: names that stand for one system each
+A_SYSTEM = re.compile(r"(?:system|model|(?:chat)?bot)[ _-]?[a-z0-9]|[a-z0-9]+[ _-]?(?:chat)?bot", re.I)
 #: names of language models, as annotators or systems
 _MODEL = re.compile(
     r"(^|[^a-z])(chat)?(gpt|claude|gemini|gemma|llama|alpaca|vicuna|mistral|mixtral|qwen|palm|bard|bart|bert|t5|flan|cohere"

@@ -176,7 +176,7 @@ class Levels:
         table.kinds |= ids
         keys = [called[v] for v in levels_of(place) if v[-1] == MAP and v not in self.names]
         free = [called[p] for p in near if p in called] + keys
-        found = readings.read(table, {r: called[p] for r, p in fixed.items() if p in called}, free)
+        found = readings.read(table, {r: called[p] for r, p in fixed.items() if p in called}, free, "none")
         best = found[0]
         for role, what in (("system", "systems"), ("annotator", "people")):
             ways = readings.columns_for(table, role, found, free)

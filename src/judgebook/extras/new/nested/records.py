@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+import numpy as np
 import pandas as pd
 
 from judgebook.extras.new.asking.doubts import Answer
@@ -34,6 +35,9 @@ from judgebook.sources.nature import Nature, nature, plain
 from judgebook.sources.rows.record_rows import Look
 from judgebook.study import paths
 
+#: a key that numbers records, and numbers from which that is plain
+_NUMBER, _NUMBERS = Nature("counter", "a number of the record"), 4
+
 
 def guess_records(read: Records, given: dict[str, str] | None = None) -> Shape | None:
     """What the records seem to hold; None where nothing looks like judgements.
@@ -49,6 +53,7 @@ def guess_records(read: Records, given: dict[str, str] | None = None) -> Shape |
     collect(root, (), leaves, maps)
     natures = {place: nature(name_of(place), pd.Series(node.values, dtype=object)) for place, node in leaves.items()}
     natures |= _as_beside(leaves, natures)
+    natures |= {p: _NUMBER for p, seems in natures.items() if seems.kind == "rating" and _counts(p, leaves[p].values)}
     groups: dict[Place, list[Place]] = {}
     for place, seems in natures.items():
         if place and may_be_score(place, seems, leaves, read):  # no path names a record that is itself a value
@@ -87,6 +92,14 @@ def guess_records(read: Records, given: dict[str, str] | None = None) -> Shape |
     )
     out.more = more
     return out
+
+
+def _counts(place: Place, values: list[str | None]) -> bool:
+    """Whether a key of each record numbers what the records are of, in the order of the file: 0, 0, 1, 1, 2, …"""
+    if {LIST, MAP} & {*place} or not all(v and v.isdecimal() for v in values):
+        return False
+    steps = np.diff([int(v or 0) for v in values])
+    return len({*values}) >= _NUMBERS and values[0] in ("0", "1") and bool(np.isin(steps, (0, 1)).all())
 
 
 def _of_most(places: list[Place], leaves: dict[Place, Node]) -> list[Place]:
