@@ -119,8 +119,8 @@ def facts(held: Iterable[reading.Judgement]) -> dict[str, str]:
     """Facts of judgements that do not depend on names.
 
     spread : the sum of squares of how often each score was given to each system (or pair) by each label.
-    total : the sum of scores; of comparisons, of cubes of wins less losses of each system and label. Empty where answers
-    are words.
+    total : the sum of scores; of comparisons, of cubes of wins less losses of each system and label. Empty where
+    answers are words.
     """
     rows = [r if isinstance(r.score, str) else reading._sided(r) for r in held]
     words = any(isinstance(r.score, str) for r in rows)
