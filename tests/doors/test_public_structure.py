@@ -84,7 +84,7 @@ def read(file, which, folder, place, *, search):
     text, end, names = public.version(path, file["by"], which)
     data = place / ((path.stem if which in public.VERSIONS[:2] else "data") + end)
     data.write_text(text, encoding="utf-8")
-    read, also = public.content(path, file["by"]), file["also"].split("; ")
+    read, also = public.content(path, file["by"]), [a for a in file["also"].split("; ") if a]
     columns = read[0] if isinstance(read, tuple) else also
     more = [label_id(names.get(c, c)) for c in columns if any(fnmatch(c, pattern) for pattern in also)]
     # a label may be called as its columns begin or end
