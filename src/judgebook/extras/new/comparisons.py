@@ -214,7 +214,8 @@ def _pairs(out: Guess, cells: pd.DataFrame, held: dict[str, codes.Texts]) -> Ite
         if between:
             parts = cells[column].str.strip().str.split(between, regex=False)
             first, second = parts.str[0], parts.str[1]
-            if differ(first, second) >= _DIFFER:
+            numbers = any(part.str.isdecimal().all() for part in (first, second))  # `option_1` is one name
+            if not numbers and differ(first, second) >= _DIFFER:
                 yield Pair((column,), "cell", first, second, pattern=f"{{system}}{between}{{system_b}}")
     for columns in places if "system" not in out.columns else ():
         if texts >= {*columns}:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from judgebook.extras.new.nested.rows import levels_of, nodes, value_at
 from judgebook.extras.new.nested.tree import LIST, MAP, Node, Place, name_of, without_label
 from judgebook.extras.new.roles import role_of
 from judgebook.extras.new.words import ANSWERS, ASPECT
+from judgebook.sources.formats import Records
 from judgebook.sources.nature import NAMES, Nature, plain
 
 #: keys that hold a judgement, whatever was judged
@@ -63,20 +65,24 @@ NUMBERED = (
 )
 
 
-def people_of(place: Place, leaves: dict[Place, Node]) -> Place | None:
-    """The list that names who judged, element by element beside a list of scores."""
+def people_of(place: Place, leaves: dict[Place, Node], read: Records) -> Place | None:
+    """The list that names who judged, element by element beside a list of scores or further out."""
 
-    def named(other: Place) -> bool:
-        return other[-1:] == (LIST,) and role_of(name_of(other).removesuffix("s")) == "annotator"
+    def fits(other: Place) -> bool:
+        *_, level = [(), *levels_of(other[:-1])]
+        if other[:-2] != place[: len(other) - 2] or role_of(name_of(other).removesuffix("s")) != "annotator":
+            return False
+        pairs = [(value_at(held[level], other[len(level) : -1]), scores) for _, held, scores in nodes(read, place[:-1])]
+        return all(isinstance(people, list) and len(people) == len(scores) for people, scores in pairs if scores)
 
-    beside = [p for p in leaves if named(p) and p != place and without_label(p) == without_label(place)]
-    return next((p for p in beside if len(leaves[p].values) == len(leaves[place].values)), None)
+    lists = [p for p in leaves if p[-1:] == (LIST,) and len(p) > 1 and p != place] if place[-1:] == (LIST,) else []
+    return next(filter(fits, lists), None)
 
 
-def may_be_score(place: Place, seems: Nature, leaves: dict[Place, Node]) -> bool:
+def may_be_score(place: Place, seems: Nature, leaves: dict[Place, Node], read: Records) -> bool:
     name = plain(name_of(place))
     if place[-1:] == (LIST,) and role_of(name.removesuffix("s")) == "annotator" and seems.kind != "rating":
-        return not any(people_of(other, leaves) == place for other in leaves)
+        return not any(people_of(other, leaves, read) == place for other in leaves)
     words = {str(v).strip().lower() for v in leaves[place].values if v}
     if name in {*_NO_SCORES, *NAMES["annotator"], *NAMES["turn"]}:
         return False

@@ -67,7 +67,7 @@ class Levels:
         self.several = False
         #: role -> the level, or the place of the values, that has it by how the scores would be read
         self.told: dict[str, Place] = {}
-        self.people = people_of(scores[0], leaves)
+        self.people = people_of(scores[0], leaves, read)
 
     def _label_beside(self, place: Place) -> Place | None:
         """The key beside the score that says what was judged."""
@@ -124,6 +124,15 @@ class Levels:
         elif free and not people:
             level = free.pop()
             self.names[level] = "annotator"
+            inside = {p: self.leaves[p].values for p in self._reachable(self.scores[0]) if p[: len(level)] == level}
+            kinds = ("words", "names", "id", "counter", "number")
+            ways = [
+                Answer(f"the key {name_of(p)!r}: {len(set(held))} people", given={"annotator": ".".join(p)})
+                for p, held in inside.items()
+                if p not in self.scores and self.natures[p].kind in kinds and 1 < len(set(held)) < len(held)
+            ]
+            if ways:
+                self.out.ask("annotator", "Who judged?", f"people by their place in {name_of(level)!r}", *ways)
             if isinstance(level[-2], JsonColumn):
                 text = f"Whose are the numbers of a list, as in {name_of(level)!r}?"
                 often = Answer("occasions or parts of one person: `[part]` for `[annotator]`, and in `identify`")

@@ -56,7 +56,7 @@ def guess_records(read: Records, given: dict[str, str] | None = None) -> Shape |
     natures |= {p: _NUMBER for p, seems in natures.items() if seems.kind == "rating" and _counts(p, leaves[p].values)}
     groups: dict[Place, list[Place]] = {}
     for place, seems in natures.items():
-        if place and may_be_score(place, seems, leaves):  # no path names a record that is itself a value
+        if place and may_be_score(place, seems, leaves, read):  # no path names a record that is itself a value
             groups.setdefault(without_label(place), []).append(place)
     groups = {g: many for g, many in groups.items() if sum(len(leaves[p].values) for p in many) > 1}
     lists = [p for many in groups.values() for p in many if p[-1] == LIST]

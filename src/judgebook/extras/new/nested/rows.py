@@ -63,17 +63,19 @@ def flat(read: Records, scores: dict[Place, str], beside: list[Place]) -> pd.Dat
             row: dict[Any, str] = {same[level]: key for level, key in keys.items() if level}
             for other in beside:
                 above = next((v for v in reversed(levels_of(other))), ())
-                row[other] = scalar(_at(held.get(above), other[len(above) :])) or ""
+                said = value_at(held.get(above), other[len(above) :])
+                row[other] = "" if isinstance(said, dict | list) else scalar(said) or ""
             rows.append(row | {"label": label, "score": scalar(value) or ""})
             if len(rows) >= _ROWS * len(scores):
                 break
     return pd.DataFrame(rows).fillna("").astype(str)
 
 
-def _at(node: Any, keys: Place) -> Any:
+def value_at(node: Any, keys: Place) -> Any:
+    """What stands below keys of objects; None where nothing does."""
     for key in keys:
         node = node.get(key) if isinstance(node, dict) else None
-    return None if isinstance(node, dict | list) else node
+    return node
 
 
 def summary(read: Records, place: Place, lists: list[Place]) -> Place | None:

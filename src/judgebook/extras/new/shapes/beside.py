@@ -26,7 +26,8 @@ def systems(out: Guess, cells: pd.DataFrame, columns: list[str]) -> dict[str, st
     t = out.table
     if t is None or out.comparative or "system" in out.columns:
         return None
-    texts = [c for c in t.code if c not in out.columns.values() and _said(t, c)]
+    # `fluency_comment` beside `fluency` is about the score
+    texts = [c for c in t.code if c not in out.columns.values() and _said(t, c) and not c.startswith((*columns,))]
     found = [one for one in _divided(texts, columns) if len({system for _, system in one[1].values()}) > 1]
     found = found or [*_blocks([*cells], texts, columns)]
     if not found:
