@@ -298,8 +298,14 @@ def named(role: str, column: str) -> float:
     if words == role or plain(column.removeprefix("Input.")) in NAMES[role] or (question and question.search(column)):
         return 4.0
     answered = ASPECT.search(column) or CHOICE.search(column) or _ANSWERED.search(column)
-    answered = answered or (role != "dialogue" and _ABOUT.search(column) and not _PARTS.search(column))
-    if answered or words is not None or (role != "dialogue" and PLACE.search(column)) or _ORDER.search(column):
+    of_people = role != "dialogue" and _ABOUT.search(column) and not _PARTS.search(column)
+    if (
+        answered
+        or of_people
+        or words is not None
+        or (role != "dialogue" and PLACE.search(column))
+        or _ORDER.search(column)
+    ):
         return -3.0
     return {"annotator": 1.5, "dialogue": -1.5}.get(role, 0.0) * bool(_PERSON.search(column))
 
