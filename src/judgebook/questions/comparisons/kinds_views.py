@@ -118,8 +118,10 @@ def _table(results: Results, names: DisplayNames, *, folded: bool) -> Iterator[T
         out["Place, wanted mix"] = cells.intervals(wanted.set_index(keys).reindex(index), 0).to_numpy()
     test = results["kinds_differ_for"].set_index(keys)["p_value"].reindex(index)
     out["p"] = cells.p_values(test).to_numpy()
-    caption = f"Places by kind of prompt as collected, with {names.ci} of all pairs of a board at once; p: whether the"
-    caption += " system's strength differs between kinds, adjusted for how many systems are tested (Holm)."
+    caption = (
+        f"Places by kind of prompt as collected, with {names.ci} of all pairs of systems at once; p: test that the"
+    )
+    caption += " system's strength differs between kinds, corrected for testing many systems (Holm)."
     yield Table(
         out,
         "kind_places",

@@ -78,6 +78,6 @@ def views(results: Results, names: DisplayNames, confidence: float = 0.95) -> It
     order = pd.concat(part.sort_values("estimate", ascending=False, kind="stable").head(SHOWN) for part in parts)
     out = names.named(order[[*BOARD, "system", "system_b"]]).reset_index(drop=True)
     out["Votes"] = order["estimate"].to_numpy()
-    caption = f"Of the next {NEXT} votes on new prompts, how many should be on which pair, so that the best system is"
-    caption += f" known with the fewest votes; of each board {SHOWN} pairs at most."
+    caption = f"How best to split the next {NEXT} votes on new prompts between pairs, to find the best system with the"
+    caption += f" fewest votes; at most {SHOWN} pairs of each board."
     yield Table(out, "next_votes", caption, decimals=0)

@@ -146,7 +146,7 @@ def _forest(wins: ResultRows, names: DisplayNames) -> Plot:
         legend_of(
             fig, [handle(names.name("group", g), names.color("group", g), names.marker("group", g)) for g in groups]
         )
-    caption = f"Lines: {names.ci}, of each effect alone; at 50 (line) it has none."
+    caption = f"Lines: {names.ci} of each effect alone; 50 means no effect."
     told = [
         f"{called[name]}: {span(part['estimate'], 0)} of 100" + (f" on {len(part)} boards" if len(part) > 1 else "")
         for name, part in rows.groupby("covariate", sort=False)
@@ -213,9 +213,9 @@ def _dumbbells(rows: pd.DataFrame, names: DisplayNames, name: str, title: str) -
     axes[0, 0].set_ylim(len(titles) - 0.4, -0.6)
     fig.supxlabel("Place (1 is the first)", fontsize=8)
     legend_of(fig, _keys())
-    caption = f"Band: places to which effects of covariates within their joint {names.ci} lead. A move is beyond"
-    caption += " chance where the band lies on one side of the place as collected, which is taken as it is here: the"
-    caption += " table has how uncertain places are."
+    caption = f"Band: places possible within the joint {names.ci} of the effects. A move is beyond chance if the band"
+    caption += " lies wholly on one side of the place as collected, which is taken as exact here; the table has how"
+    caption += " uncertain it is."
     caption = captions.joined(caption, captions.chosen(len(shown), every, "systems that moved most beyond chance"))
     listed = [
         f"{t.replace(chr(10), ' ')} {r[COLLECTED]:g} to {r[EQUAL]:g}"
@@ -275,11 +275,11 @@ def boards(results: Results, names: DisplayNames) -> Iterator[Table]:
     out["Places moved"] = cells.intervals(moves["places_moved"].reindex(index), 0).to_numpy()
     out["Strength, equal"] = cells.intervals(strength.reindex(index)).to_numpy()
     out["Strength moved"] = cells.intervals(moves["strength_moved"].reindex(index)).to_numpy()
-    caption = f"Places as collected and at equal covariates, with {names.ci} of all pairs of systems of a board at"
-    caption += " once; how many places nearer to the first a system is, and its strength (log odds), with intervals of"
+    caption = f"Places as collected and at equal covariates, with {names.ci} of all pairs of systems at once; places"
+    caption += " moved (above 0: nearer to the first) and strengths (log odds), with intervals of all moves at once."
     caption += (
-        " all moves at once. What covariates explain is no chance any more, which draws strengths apart: the move"
+        " Adjusting spreads strengths out: what a strength moves is on the adjusted scale, not the difference from"
     )
-    caption += " of a strength is on the scale of the adjusted board, not the difference from that of notebook 07."
+    caption += " the strength in notebook 07."
     why = dict.fromkeys(out.columns, "The systems cannot be compared, or nothing was made equal.")
     yield Table(out, "boards", caption, why=why, folded=len(out) > MOST)

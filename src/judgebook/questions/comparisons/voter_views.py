@@ -39,14 +39,14 @@ def voters(results: Results, names: DisplayNames) -> Iterator[Prose | Table]:
     yield Prose(_PHRASES.say("doubtful", boards=boards, chance=DOUBTFUL, bursts=bursts.to_dict("records")))
     rows = results["voter_doubt"]
     if len(rows):
-        out = names.named(rows[[*CELL, "annotator", "kind"]]).rename(columns={"annotator": "Voter", "kind": "Votes"})
+        out = names.named(rows[[*CELL, "annotator", "kind"]]).rename(columns={"annotator": "Voter", "kind": "Pattern"})
         about = [names.name("system", s) if isinstance(s, str) else None for s in rows["system"]]
         out["About"] = [
             f"{f} {s}" if s else b for f, s, b in zip(rows["favour"], about, rows["annotator_b"], strict=True)
         ]
         out["Chance, %"], out["n"] = (100 * rows["estimate"]).to_numpy(), rows["n"].to_numpy()
-        caption = "Doubtful voters: what their votes follow, about which system or of whom they are copies, the chance"
-        caption += " that half of the votes or more do so, and their votes."
+        caption = "Doubtful voters: the pattern of their votes, the system or voter that it is about, the chance that"
+        caption += " at least half of their votes follow it, and how many votes they cast."
         yield Table(out, "doubtful_voters", caption, {"Chance, %": 0}, {"About": "Of no system or voter."}, folded=True)
 
 
