@@ -206,7 +206,7 @@ def test_the_page_names_them():
     first = Board(c).leader
     assert f"S{first} is first by the votes alone" in needed.text
     n = results["votes_needed"].set_index("what").at["votes added", "estimate"]
-    assert f"{n:g} votes more for" in needed.text
+    assert f"{n:g} more votes for" in needed.text
     # without people who are known, only the first place is looked at
     unknown = collect(voter_results.rows(framed(c).assign(annotator_known=False)))
     assert set(unknown) == {"votes_needed"}
