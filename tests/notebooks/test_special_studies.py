@@ -166,7 +166,7 @@ def test_votes_have_boards_as_collected_and_at_equal_side_and_length(world):
         "covariate=characters",
         "covariate=side",
     }
-    assert "at equal side and length" in text(world, "duels", "19_comparisons")
+    assert "equal side and length" in text(world, "duels", "19_comparisons")
 
 
 def test_methods_are_read_and_named_and_those_of_other_studies_do_not_show(tmp_path):
