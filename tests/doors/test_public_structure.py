@@ -93,8 +93,12 @@ def read(file, which, folder, place, *, search):
 
 
 @pytest.mark.evidence
-@pytest.mark.parametrize("which", public.VERSIONS)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file["path"].rpartition("/")[2])
-def test_read_no_worse_than_recorded(file, which, raw_data, tmp_path):
-    found, said = read(file, which, raw_data.parent, tmp_path, search=file[which] == reading.ASKED)
-    assert OUTCOMES.index(found) <= OUTCOMES.index(file[which]), said
+def test_read_no_worse_than_recorded(file, raw_data, tmp_path):
+    worse = {}
+    for which in public.VERSIONS:
+        (place := tmp_path / which).mkdir()
+        found, said = read(file, which, raw_data.parent, place, search=file[which] == reading.ASKED)
+        if OUTCOMES.index(found) > OUTCOMES.index(file[which]):
+            worse[which] = (found, said)
+    assert worse == {}
