@@ -40,7 +40,7 @@ def facts(results: Results, names: DisplayNames) -> dict[str, Any]:
     places, moved = results["board_place"], results["places_moved"]
     effects = results["covariate_effect"]
     known = effects[effects["estimate"].notna()]
-    reasons = effects[effects["estimate"].isna()].drop_duplicates(["covariate", "note"])
+    reasons = effects[effects["estimate"].isna()].drop_duplicates("covariate")
     told = [{"name": r["covariate"], "why": r["note"]} for r in reasons.to_dict("records")]
     boards = []
     for (key, rows), who in zip(moved.groupby(BOARD, sort=False), who_votes(moved, names), strict=True):
