@@ -13,7 +13,7 @@ _ATLAS, _MORE = "atlas", "data_more"
 FILES = [
     File(f"{_MORE}/llmfao/crowd-comparisons.csv", by.votes),
     File(f"{_MORE}/squality/all-responses.jsonl", by.squality, ways={"correctness_rank": -1, "overall_rank": -1}),
-    File(f"{_ATLAS}/convabuse/1_full/ConvAbuseEMNLPfull.csv", by.abuse, becomes=reading.REFUSED),
+    File(f"{_ATLAS}/convabuse/1_full/ConvAbuseEMNLPfull.csv", by.abuse, becomes=reading.ASKED),
     File(f"{_ATLAS}/e2e_rankme/naturalness.csv", lambda p: by.side_by_side(p, "natur"), becomes=reading.ASKED),
     File(f"{_ATLAS}/lfqa_experts/raw_annotation_data/Annotated_Dataset/Biology_12_Common20.json", by.experts),
     File(

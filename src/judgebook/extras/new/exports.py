@@ -56,7 +56,11 @@ def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: st
         codes = [v for v in source.get("na_values", []) if cells.isin([v]).any().any()]
         read = cells.loc[remaining, [c for c in cells if c not in of_tool]]
         steps = {v: n for v, n in source.get("values", {}).items() if read.isin([v]).any().any()}
-        out = guess(read.replace({v: f"{n:g}" for v, n in steps.items()}), source["columns"] | given, codes)
+        read = read.replace({v: f"{n:g}" for v, n in steps.items()})
+        out = guess(read, source["columns"] | given, codes)
+        if not out.labels and "dialogue" not in given:  # what the tool numbers may be two that are compared
+            pairs = guess(read, {k: v for k, v in source["columns"].items() if k != "dialogue"} | given, codes)
+            out = pairs if pairs.comparative else out
         if steps:
             out.values |= steps
             how = Answer("answers without an order: delete `values`, and declare labels with `categories`")
