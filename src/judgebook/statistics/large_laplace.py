@@ -158,7 +158,7 @@ class LargeLaplace:
 
     def evaluate(self, variances: np.ndarray, *, apart: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """(parts,) derivatives of the integrated log likelihood by variances, and (parts, parts) their expected
-        information; unless parts are told apart, a diagonal one, of sums of rows.
+        information; without `apart` a diagonal one, of sums of rows.
 
         variances : (parts,) above 0.
         """
@@ -190,7 +190,7 @@ class LargeLaplace:
 
     def _probes(self, apart: bool) -> Iterator[tuple[int, float, np.ndarray]]:
         """Part, weight, and (unknowns, k) with squares whose sums are 1. After the last part is what is no effect; all
-        are one unless they are told apart."""
+        are one without `apart`."""
         size, ends = len(self.x), [*self.begins, len(self.x)] if apart else [0, len(self.x)]
         rng = np.random.default_rng(_SEED)
         for part, (low, high) in enumerate(pairwise(ends)):
@@ -221,10 +221,36 @@ class LargeLaplace:
         With W = L L' the second derivatives by d and eta of each vote, and these with effects Z and the rest X, the
         Hessian by the rest, without effects, is X'L (1 + L'Z Z'L)^-1 L'X.
         """
-        b, c, n, rng = len(self.prior), self.c, len(self.score), np.random.default_rng(_SEED)
         dd, de, ee = self.second_derivatives
         root = np.sqrt(dd)
-        w = root, de / root, np.sqrt(np.maximum(ee - de**2 / dd, 0.0))
+        w, c = (root, de / root, np.sqrt(np.maximum(ee - de**2 / dd, 0.0))), self.c
+        rng = np.random.default_rng(_SEED)
+        levels = [low + rng.permutation(high - low)[:_LEVELS] for low, high in pairwise(self.begins)]
+        votes = rng.permutation(len(self.score))[:_LEVELS]
+        hessian, by_level, by_vote = self._of_rest(w, levels, votes)
+        inverse, x = np.linalg.inv((hessian + hessian.T) / 2), self.x[self.m :, 0]
+        nothing, log_nu = np.zeros(len(self.parts)), float(x[-1]) + self.eta_from
+        strengths, slopes, of_slopes = x[c:-1].copy(), x[:c].copy(), inverse[:c, :-1]
+        found = Integrated(np.nan, nothing, strengths, log_nu, inverse[c:, c:], slopes, of_slopes)
+        a, z = (each[votes, None] for each in (w[0], w[2]))
+        by_eta = np.divide(by_vote[1], z, out=np.zeros_like(by_vote[1]), where=z > 0) @ inverse[:, c:-1]
+        by_d = by_vote[0] / a @ inverse[:, c:-1] - w[1][votes, None] / a * by_eta
+        added = np.zeros((len(self.parts), self.systems, self.systems))
+        moved = np.zeros_like(added)
+        for i, (held, part, bends) in enumerate(zip(by_level, self.parts, self._bends(votes), strict=True)):
+            at = (held @ inverse)[:, c:-1]
+            added[i] = at.T @ at * (part.size / len(held))
+            dd, de, ee = (each[:, None] for each in bends)
+            weighed = by_d.T @ (dd * by_d + de * by_eta) + by_eta.T @ (de * by_d + ee * by_eta)
+            moved[i] = added[i] / self.sd[i] ** 2 - weighed * (len(self.score) / len(votes))
+        return found, added, moved
+
+    def _of_rest(
+        self, w: tuple[np.ndarray, ...], levels: list[np.ndarray], votes: np.ndarray
+    ) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
+        """The Hessian by the rest, without effects; and (1 + L'Z Z'L)^-1 L'X, some columns at a time: what it is by
+        some levels of each part, and by d and eta by some votes. w : of L."""
+        n, b, step = len(self.score), len(self.prior), max(1, _AT_ONCE // (2 * len(self.score)))
 
         def weighted(of_d: Any, of_eta: Any) -> Any:
             """L' times what belongs to d and to eta."""
@@ -233,9 +259,6 @@ class LargeLaplace:
 
         near, others = self._shared(w[0])
         far = weighted(*others).astype(np.float32)
-        slopes = (w[0][:, None] * self.covariates).astype(np.float32)
-        strengths = (sparse.diags_array(w[0]) @ self.sides).astype(np.float32)
-        by_column = strengths.tocsc()
 
         def times(y: np.ndarray) -> np.ndarray:
             out: np.ndarray = far @ (far.T @ y)
@@ -243,57 +266,29 @@ class LargeLaplace:
             out += y
             return out
 
-        levels = [
-            low + rng.permutation(high - low)[:_LEVELS] for low, high in zip(self.begins, self.begins[1:], strict=False)
-        ]
-        seen = [
-            weighted(*(of[:, some] for of in (self.of_d.tocsc(), self.of_eta.tocsc()))).T.tocsr() for some in levels
-        ]
-        votes = rng.permutation(n)[:_LEVELS]
-        by_vote = np.zeros((2, len(votes), b), np.float32)
-        kept, hessian = [np.zeros((len(some), b)) for some in levels], self.prior.copy()
-        step = max(1, _AT_ONCE // (2 * n))
-        for begin in range(0, b, step):
-            columns = slice(begin, begin + step)
-            sides = np.zeros((2 * n, min(step, b - begin)), np.float32)
-            for i, column in enumerate(range(*columns.indices(b))):
-                if column < c:
-                    sides[:n, i] = slopes[:, column]
+        of_d, of_eta = self.of_d.tocsc(), self.of_eta.tocsc()
+        seen = [weighted(of_d[:, some], of_eta[:, some]).T.tocsr() for some in levels]
+        slopes = (w[0][:, None] * self.covariates).astype(np.float32)
+        strengths = (sparse.diags_array(w[0]) @ self.sides).astype(np.float32)
+        by_column = strengths.tocsc()
+        by_level, by_vote = [np.zeros((len(some), b)) for some in levels], np.zeros((2, len(votes), b), np.float32)
+        hessian = self.prior.copy()
+        for columns in np.split(np.arange(b), range(step, b, step)):
+            sides = np.zeros((2 * n, len(columns)), np.float32)
+            for side, column in zip(sides.T, columns, strict=True):
+                if column < self.c:
+                    side[:n] = slopes[:, column]
                 elif column < b - 1:
-                    sides[:n, i] = by_column[:, [column - c]].toarray()[:, 0]
+                    side[:n] = by_column[:, [column - self.c]].toarray()[:, 0]
                 else:
-                    sides[:, i] = np.concatenate([w[1], w[2]])
+                    side[:] = np.concatenate([w[1], w[2]])
             found = _conjugate(times, lambda y: y, sides, 1e-3)
-            for held, of, sd in zip(kept, seen, self.sd, strict=True):
+            for held, of, sd in zip(by_level, seen, self.sd, strict=True):
                 held[:, columns] = sd * (of @ found)
             by_vote[:, :, columns] = found.reshape(2, n, -1)[:, votes]
             log_nu = w[1] @ found[:n] + w[2] @ found[n:]
             hessian[:, columns] += np.concatenate([slopes.T @ found[:n], strengths.T @ found[:n], log_nu[None]])
-        inverse = np.linalg.inv((hessian + hessian.T) / 2)
-        added = np.zeros((len(self.parts), self.systems, self.systems))
-        moved, a, z = np.zeros_like(added), *(each[:, None] for each in (w[0][votes], w[2][votes]))
-        by_eta = np.divide(by_vote[1], z, out=np.zeros_like(by_vote[1]), where=z > 0) @ inverse[:, c:-1]
-        by_d = by_vote[0] / a @ inverse[:, c:-1] - w[1][votes, None] / a * by_eta
-        for i, (held, part, bends) in enumerate(zip(kept, self.parts, self._bends(votes), strict=True)):
-            at = (held @ inverse)[:, c:-1]
-            added[i] = at.T @ at * (part.size / len(held))
-            dd, de, ee = (each[:, None] for each in bends)
-            weighed = by_d.T @ (dd * by_d + de * by_eta) + by_eta.T @ (de * by_d + ee * by_eta)
-            moved[i] = added[i] / self.sd[i] ** 2 - weighed * (n / len(votes))
-        x = self.x[self.m :, 0]
-        return (
-            Integrated(
-                np.nan,
-                np.zeros(len(self.parts)),
-                x[c:-1].copy(),
-                float(x[-1]) + self.eta_from,
-                inverse[c:, c:],
-                x[:c].copy(),
-                inverse[:c, :-1],
-            ),
-            added,
-            moved,
-        )
+        return hessian, by_level, by_vote
 
     def _shared(self, root: np.ndarray) -> tuple[Any, list[sparse.csr_array]]:
         """What votes share: (n, n) by effects on d that few votes have, times roots of weights; by d and by eta those

@@ -211,3 +211,8 @@ def test_the_page_names_them():
     unknown = collect(voter_results.rows(framed(c).assign(annotator_known=False)))
     assert set(unknown) == {"votes_needed"}
     assert set(unknown["votes_needed"]["what"]) == {"votes added", "votes turned"}
+    # of few voters nobody is called doubtful, whoever they are
+    few = framed(c)[lambda rows: rows["annotator"].isin([f"A{i:03}" for i in range(voter_results.LEAST - 1)])]
+    few = collect(voter_results.rows(few.reset_index(drop=True)))
+    assert not {"voter_doubt", "votes_doubtful", "voters_doubtful"} & set(few)
+    assert "fewer than 12 voters" in next(voter_views.voters(few, names)).text

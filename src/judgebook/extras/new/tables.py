@@ -101,7 +101,7 @@ def _of_one_kind(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     return cells.loc[~cells[column].str.strip().isin(other)]
 
 
-#: names of occasions on which people judged; of other columns that tell judgements apart, only a person can say it
+#: names of occasions on which people judged; of other columns that differ between judgements, only a person can say it
 _OCCASION = re.compile(r"round|run|split", re.I)
 
 
@@ -129,8 +129,8 @@ def _judged_again(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     if named:
         out.columns.pop("corpus", None)
         out.repeats, assumed = "number", ways.pop(0).says
-    out.ask("repeats", f"What does {column!r} tell apart, where the same person judged an item again?", assumed, *ways)
-    out.unused[column] = "it tells occasions apart on which the same person judged an item"
+    out.ask("repeats", f"What does {column!r} say, where the same person judged an item again?", assumed, *ways)
+    out.unused[column] = "the occasion on which the same person judged an item"
     return cells.drop(columns=column)
 
 

@@ -70,7 +70,8 @@ def views(results: Results, names: DisplayNames, confidence: float = 0.95) -> It
     told = []
     for (_, part), who in zip(may.groupby(BOARD, sort=False), who_votes(may, names), strict=True):
         called = [names.name("system", system) for system in part["system"]]
-        told.append({"who": who, "n": len(part), "may": [*compress(called, part["estimate"] > 0)]})
+        may_be = [*compress(called, part["estimate"] > 0)]
+        told.append({"who": who, "n": len(part), "may": may_be, "out": len(part) - len(may_be)})
     yield Prose(_PHRASES.say("next_votes", boards=told, error=1 - confidence))
     if chosen.empty:
         return

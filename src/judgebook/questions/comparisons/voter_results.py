@@ -26,11 +26,14 @@ EVERYBODY, REST = "all voters", "without doubtful voters"
 ADDED, TURNED, LEFT_OUT = "votes added", "votes turned", "voters left out"
 #: votes in a row whose time counts, and the chance that any of voters who are alike is named for being fast
 ROW, _ALPHA = 10, 0.05
+#: voters, at least, of whom any is called doubtful: of 8 or fewer careful ones, whose tastes differ much, 3 to 6% were
+LEAST = 12
 
 
 def rows(judged: Annotations) -> Iterator[dict[str, Any]]:
     """`voter_doubt`, `voters_doubtful`, `votes_doubtful`, `voter_place`, `voter_burst`, `votes_needed` and
-    `decisive_voter` of each label. judged : of `analysis.votes`; voters count where all are people who are known."""
+    `decisive_voter` of each label. judged : of `analysis.votes`; voters count where all are people who are known, for
+    doubts where they are LEAST or more."""
     for key, part in in_turn(judged, CELL):
         part, sided = in_order_shown(part), bool(part["first_shown"].notna().all())
         names = coded(part["annotator"])[1]
@@ -41,8 +44,9 @@ def rows(judged: Annotations) -> Iterator[dict[str, Any]]:
         c = replace(c, covariates={SIDE: np.ones(len(c))} if sided else {})
         head = dict(zip(CELL, key, strict=True)) | {"level": METHODS[key[1]].unit}
         yield from (head | row for row in _needed(c, names))
-        if known:
+        if known and len(names) >= LEAST:
             yield from (head | row for row in _doubtful(c, names))
+        if known:
             yield from (head | row for row in _bursts(part))
 
 

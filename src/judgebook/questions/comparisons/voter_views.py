@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import Any
 
 import pandas as pd
@@ -11,12 +12,14 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose, Table
 from judgebook.questions.comparisons.views import who_votes
-from judgebook.questions.comparisons.voter_results import ADDED, EVERYBODY, LEFT_OUT, REST, TURNED
+from judgebook.questions.comparisons.voter_results import ADDED, EVERYBODY, LEAST, LEFT_OUT, REST, TURNED
 from judgebook.questions.comparisons.voters import DOUBTFUL
 from judgebook.questions.performance.fitted import CELL
 from judgebook.study.results import ResultRows, Results, where
 
 _PHRASES = Phrases(__package__)
+#: boards of which it is told how few votes would change their first place
+_SHOWN = 6
 
 
 def voters(results: Results, names: DisplayNames) -> Iterator[Prose | Table]:
@@ -36,7 +39,7 @@ def voters(results: Results, names: DisplayNames) -> Iterator[Prose | Table]:
             one["systems"] = len(places)
         boards.append(one)
     bursts = results["voter_burst"][["annotator", "estimate"]].rename(columns={"estimate": "seconds"})
-    yield Prose(_PHRASES.say("doubtful", boards=boards, chance=DOUBTFUL, bursts=bursts.to_dict("records")))
+    yield Prose(_PHRASES.say("doubtful", boards=boards, chance=DOUBTFUL, bursts=bursts.to_dict("records"), least=LEAST))
     rows = results["voter_doubt"]
     if len(rows):
         out = names.named(rows[[*CELL, "annotator", "kind"]]).rename(columns={"annotator": "Voter", "kind": "Pattern"})
@@ -63,7 +66,8 @@ def needed(results: Results, names: DisplayNames) -> Iterator[Prose]:
             one |= {f"by_{key}": names.name("system", of.at[what, "system_b"]) if known and key != "left_out" else None}
         one["decisive"] = [*_of(results["decisive_voter"], row)["annotator"]]
         boards.append(one)
-    yield Prose(_PHRASES.say("needed", boards=boards))
+    easiest = sorted(boards, key=lambda b: inf if b["added"] is None else b["added"])[:_SHOWN]
+    yield Prose(_PHRASES.say("needed", boards=[b for b in boards if b in easiest], every=len(boards)))
 
 
 def _of(rows: ResultRows, row: dict[str, Any]) -> ResultRows:
