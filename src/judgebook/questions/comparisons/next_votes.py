@@ -12,6 +12,7 @@ import pandas as pd
 from judgebook.annotations.cells import in_turn
 from judgebook.annotations.population import Population
 from judgebook.codes import distinct
+from judgebook.display.grid_plots import MOST
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose, Table
@@ -77,8 +78,9 @@ def views(results: Results, names: DisplayNames, confidence: float = 0.95) -> It
         return
     parts = (part for _, part in chosen.groupby(BOARD, sort=False))
     order = pd.concat(part.sort_values("estimate", ascending=False, kind="stable").head(SHOWN) for part in parts)
-    out = names.named(order[[*BOARD, "system", "system_b"]]).reset_index(drop=True)
+    out = names.named(order[[*BOARD, "system"]]).reset_index(drop=True)
+    out["Against"] = [names.name("system", system) for system in order["system_b"]]
     out["Votes"] = order["estimate"].to_numpy()
     caption = f"How best to split the next {NEXT} votes on new prompts between pairs, to find the best system with the"
     caption += f" fewest votes; at most {SHOWN} pairs of each board."
-    yield Table(out, "next_votes", caption, decimals=0)
+    yield Table(out, "next_votes", caption, decimals=0, folded=len(out) > MOST)
