@@ -12,7 +12,8 @@ degrees of freedom, as in `ratings`.
 With ten votes and more on an answer or by an annotator on a system, variances have little bias. With two the
 approximation finds about two thirds of an answer's variance and draws strengths towards each other by about a tenth;
 differences between equal systems are still decided as rarely as they should. Slopes of covariates are drawn towards 0,
-too, most where effects and the variances of answers and tastes are large.
+too, most where effects and the variances of answers and tastes are large. They are the same in all contexts, and their
+errors are for these contexts.
 
 References
 ----------

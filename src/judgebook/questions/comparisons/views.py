@@ -146,7 +146,7 @@ def _forest(wins: ResultRows, names: DisplayNames) -> Plot:
         legend_of(
             fig, [handle(names.name("group", g), names.color("group", g), names.marker("group", g)) for g in groups]
         )
-    caption = f"Lines: {names.ci} of each effect alone; 50 means no effect."
+    caption = f"Lines: {names.ci} of each effect alone, for these prompts; 50 means no effect."
     told = [
         f"{called[name]}: {span(part['estimate'], 0)} of 100" + (f" on {len(part)} boards" if len(part) > 1 else "")
         for name, part in rows.groupby("covariate", sort=False)
