@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 from scipy.optimize import minimize
-from scipy.special import logsumexp
+from scipy.special import expit, logsumexp
+from statsmodels.stats.meta_analysis import combine_effects
 
 from judgebook.model import comparisons
 from judgebook.model.comparisons import Comparisons, fit
@@ -14,7 +15,7 @@ from judgebook.model.contrasts import of_pairs
 from judgebook.model.fit import ANSWER, RESIDUAL, TASTE
 from judgebook.statistics import large_laplace
 from judgebook.statistics.large_laplace import LargeLaplace
-from judgebook.statistics.paired_laplace import PairedLaplace, Part
+from judgebook.statistics.paired_laplace import Cumulants, PairedLaplace, Part
 
 
 def random_parts(found):
@@ -167,17 +168,36 @@ def test_near_quadrature():
     model = PairedLaplace(
         first, second, score, np.ones(160), 2, [Part(np.column_stack([2 * context, 2 * context + 1]), context)]
     )
-    node, weight = np.polynomial.hermite_e.hermegauss(40)
+    node, weight = np.polynomial.hermite_e.hermegauss(100)
     theta = np.linspace(-4, 4, 801)
 
     def exact(variance):
         d = theta[:, None] + np.sqrt(2 * variance) * node  # of two answers
         log_p = -wins[:, None, None] * np.logaddexp(0, -d) - (n - wins)[:, None, None] * np.logaddexp(0, d)
-        return logsumexp(logsumexp(log_p, b=weight / weight.sum(), axis=2).sum(axis=0))
+        return logsumexp(log_p, b=weight / weight.sum(), axis=2).sum(axis=0)
 
     for low, high in ((0.02, 0.2), (0.2, 0.6), (0.6, 2.0)):
-        by_laplace = model.evaluate(np.array([high])).log_likelihood - model.evaluate(np.array([low])).log_likelihood
-        assert by_laplace == pytest.approx(exact(high) - exact(low), abs=0.05)
+        for found, near in ((model.evaluate, 0.05), (model.corrected, 0.015)):
+            rise = found(np.array([high])).log_likelihood - found(np.array([low])).log_likelihood
+            assert rise == pytest.approx(logsumexp(exact(high)) - logsumexp(exact(low)), abs=near)
+        # the difference of strengths of largest likelihood, and its error by the curvature there
+        log_p, step = exact(high), theta[1] - theta[0]
+        at, best = model.corrected(np.array([high])), int(log_p.argmax())
+        bend = (2 * log_p[best] - log_p[best - 1] - log_p[best + 1]) / step**2
+        assert at.strengths[0] - at.strengths[1] == pytest.approx(theta[best], abs=step)
+        assert of_pairs(at.covariance[:2, :2])[0] == pytest.approx(1 / bend, rel=0.02)
+
+
+def test_cumulants():
+    """Higher ones are derivatives of those before them."""
+    d, eta, counts, h = np.array([0.3, -1.2]), np.array([0.2, -0.7]), np.array([1.0, 2.5]), 1e-5
+    at = Cumulants.of(d, eta, counts)
+    for name, of in (("third", "second"), ("fourth", "third")):
+        for by, (x, y) in enumerate(((h, 0), (0, h))):
+            up, down = (getattr(Cumulants.of(d + i * x, eta + i * y, counts), of) for i in (1, -1))
+            expected = [(a - b) / (2 * h) for a, b in zip(up, down, strict=True)]
+            found = getattr(at, name)[by : by + len(expected)]
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-8)
 
 
 def test_order_names_and_sides_do_not_matter(votes, fitted):
@@ -204,11 +224,16 @@ def test_the_likelihood_is_largest(votes, fitted):
     _, parts = model_of(votes)
     ties = Part(votes.annotator[:, None], votes.annotator, by_d=(0.0,), by_eta=(1.0,))
     model = PairedLaplace(votes.first, votes.second, votes.score, np.ones(len(votes)), 4, [*parts, ties])
-    best = np.array([*random_parts(fitted).values(), fitted.ties])
+    best = comparisons._best(model)
     at = model.evaluate(best)
     assert np.abs(at.gradient[:2]).max() < 0.1
     assert best[2] == pytest.approx(1e-6)  # ties do not differ between annotators here: the likelihood falls from 0
     assert at.gradient[2] < 0
+    # and the next order is nearer to its maximum after a step, in which 0 stays 0
+    nearer = np.array([*random_parts(fitted).values(), fitted.ties])
+    assert nearer[2] == pytest.approx(1e-6)
+    assert np.all(nearer[:2] > best[:2])
+    assert model.corrected(nearer).log_likelihood > model.corrected(best).log_likelihood
 
 
 @pytest.mark.parametrize(
@@ -391,10 +416,37 @@ def test_slopes_of_simulated_boards_are_within_their_intervals():
     assert np.mean(inside) > 0.9
 
 
+def test_slopes_that_vary_between_contexts_are_those_of_a_meta_analysis():
+    """Of a logistic regression for each context; where the slope is the same, intervals are hardly wider."""
+    strength, errors = np.array([0.0, 0.3, 0.6]), {}
+    for spread in (0.0, 0.8):
+        rng = np.random.default_rng(5)
+        c = drawn(strength, 3000, contexts=10, annotators=40)
+        x, slopes = rng.normal(size=len(c)), 0.4 + spread * rng.normal(size=10)
+        won = rng.random(len(c)) < expit(strength[c.first] - strength[c.second] + slopes[c.context] * x)
+        found = fit(replace(c, score=np.where(won, 1, -1), covariates={"x": x})).slopes
+        sides = np.eye(3)[c.first][:, 1:] - np.eye(3)[c.second][:, 1:]
+        z = np.column_stack([x, sides])
+        alone = [sm.Logit(won[at], z[at]).fit(disp=False) for at in (c.context == i for i in range(10))]
+        b, v = np.array([[m.params[0], m.cov_params()[0, 0]] for m in alone]).T
+        apart = combine_effects(b, v, method_re="pm")
+        assert found.over == "context and annotator"
+        assert found.varies["annotator"][0] < 0.2
+        assert found.estimates[0] == pytest.approx(apart.mean_effect_re, abs=0.03)
+        errors[spread] = found.errors[0]
+        if spread:
+            assert found.varies["context"][0] == pytest.approx(np.sqrt(apart.tau2), rel=0.1)
+            assert found.errors[0] == pytest.approx(apart.sd_eff_w_re, rel=0.1)
+            assert 7 < found.df[0] < 10
+    assert errors[0.0] < 0.06 < 0.2 < errors[0.8]
+
+
 @pytest.mark.parametrize("ridge", [0.0, 0.04])
 @pytest.mark.parametrize("names", [(), ("side", "length")])
 def test_large_is_as_dense(votes, ridge, names, monkeypatch):
-    """The gradient, with products of each unknown and exact solutions; strengths, slopes and their covariance."""
+    """The gradient, with products of each unknown and exact solutions; strengths, slopes and their covariance, with
+    strengths among what is integrated out."""
+    monkeypatch.setattr(PairedLaplace, "_of_effects", lambda model, rest: rest)
     monkeypatch.setattr(large_laplace, "_PRECISION", 1e-9)
     monkeypatch.setattr(large_laplace, "_SMALL_GAIN", 1e-14)
     _, parts = model_of(votes)
@@ -408,24 +460,29 @@ def test_large_is_as_dense(votes, ridge, names, monkeypatch):
         up, down = (model.evaluate(variances + sign * step).log_likelihood for sign in (1, -1))
         assert dense.gradient[i] == pytest.approx((up - down) / 2e-3, rel=1e-4, abs=1e-5)
     np.testing.assert_allclose(gradient, dense.gradient, rtol=1e-5, atol=1e-6)
-    assert np.linalg.eigvalsh(information).min() > 0
+    assert np.all(information > 0)
     found, added, slopes = large.covariance()
+    likelihood, dense = dense.log_likelihood, model.corrected(variances)
+    assert large.gain == pytest.approx(dense.log_likelihood - likelihood, abs=1e-5)
     for name in ("strengths", "slopes", "eta"):
         np.testing.assert_allclose(getattr(found, name), getattr(dense, name), atol=1e-5)
     for name in ("covariance", "slopes_covariance"):
         np.testing.assert_allclose(getattr(found, name), getattr(dense, name), rtol=1e-3, atol=1e-5)
     # by how much its variance changes the covariance, and as long as votes' weights are as they are
-    weights, moved = large.second_derivatives, LargeLaplace(*args)
+    moved = LargeLaplace(*args)
     moved.evaluate(variances + np.array([0.0, 0.01, 0.0, 0.0]))
     for expected in (slopes[1], added[1] / 0.6):
         up = moved.covariance()[0].covariance[:4, :4]
         np.testing.assert_allclose(of_pairs(expected), of_pairs(up - found.covariance[:4, :4]) / 0.01, rtol=0.05)
-        moved.second_derivatives = weights
+        moved.at, moved.q, moved.shift = large.at, large.q, large.shift
 
 
 def test_where_no_dense_matrix_is(votes, fitted, monkeypatch):
     """The same board, with a product for each unknown and with random signs; also without ties and with covariates."""
     side = {"side": np.ones(len(votes))}
+    monkeypatch.setattr(PairedLaplace, "_of_effects", lambda model, rest: rest)
+    # where no dense matrix is, slopes do not vary between contexts
+    monkeypatch.setattr(comparisons, "_several", lambda code: code is votes.annotator)
     monkeypatch.setattr(comparisons, "_GAIN", 1e-6)
     for c in (votes, replace(votes, score=np.where(votes.score == 0, 1, votes.score), covariates=side)):
         monkeypatch.setattr(comparisons, "_DENSE", 2_500)

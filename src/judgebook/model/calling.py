@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, ndtri
+from scipy.special import expit
 
 from judgebook.errors import JudgebookError
 from judgebook.model import comparisons, designs, every_look, next_votes, ratings
@@ -62,10 +62,11 @@ class FittedModel:
     def covariates(self) -> pd.DataFrame:
         """A row per covariate of comparisons: estimate (log odds by one unit more), se, low, high; wins, of 100 votes
         between equal systems that are no ties, those for the side with one unit more, with wins_low and wins_high."""
-        slopes, half = self.fit.slopes, float(ndtri((1 + self.confidence) / 2))
+        slopes, nothing = self.fit.slopes, np.zeros(0)
         names = [] if slopes is None else slopes.names
-        x, se = (np.zeros(0), np.zeros(0)) if slopes is None else (slopes.estimates, slopes.errors)
-        ends = {"": x, "_low": x - half * se, "_high": x + half * se}
+        x, se = (nothing, nothing) if slopes is None else (slopes.estimates, slopes.errors)
+        half = nothing if slopes is None else slopes.half_widths(self.confidence)
+        ends = {"": x, "_low": x - half, "_high": x + half}
         rows = {"estimate": x, "se": se, "low": ends["_low"], "high": ends["_high"]}
         rows |= {f"wins{end}": 100 * expit(value) for end, value in ends.items()}
         return pd.DataFrame(rows, index=pd.Index(names, name="covariate"))
@@ -74,9 +75,10 @@ class FittedModel:
     def moved(self) -> pd.DataFrame:
         """A row per system, in the order of `levels`: estimate, by how much covariates being equal raises its log
         strength, with low and high of each alone; empty without covariates."""
-        slopes, half = self.fit.slopes, float(ndtri((1 + self.confidence) / 2))
+        slopes = self.fit.slopes
         if slopes is None:
             return pd.DataFrame({"estimate": [], "low": [], "high": []}, dtype=float)
+        half = (slopes.half_widths(self.confidence) / slopes.errors).max()  # of the fewest degrees of freedom
         error = half * np.sqrt(np.diag(slopes.moved_covariance))
         rows = {"estimate": slopes.moved, "low": slopes.moved - error, "high": slopes.moved + error}
         return pd.DataFrame(rows, index=pd.Index(self.fit.systems, name="system")).loc[self.levels.index]

@@ -4,16 +4,14 @@ Davidson's model with ties: a vote is won with weight e^a, lost with e^b, tied w
 are what the two sides have: strength of the system + effect of this answer (context x system) + taste of this annotator
 for the system. The tendency to tie differs between annotators, too. All random parts are normal; what a design does not
 tell apart is left out with the reason. Covariates (the side, how much longer an answer is) add to a - b their slopes,
-and annotators differ in how much they favour a side: strengths are then those of equal answers but for the system.
+which vary between contexts and between annotators: strengths are then those of equal answers but for the system.
 Strengths and nu are integrated over together with the random parts
 (`statistics.paired_laplace`), so that variances are those of restricted likelihood. Differences have Satterthwaite's
 degrees of freedom, as in `ratings`.
 
-With ten votes and more on an answer or by an annotator on a system, variances have little bias. With two the
-approximation finds about two thirds of an answer's variance and draws strengths towards each other by about a tenth;
-differences between equal systems are still decided as rarely as they should. Slopes of covariates are drawn towards 0,
-too, most where effects and the variances of answers and tastes are large. They are the same in all contexts, and their
-errors are for these contexts.
+Laplace's approximation finds too little of the variances, and draws strengths and slopes towards 0 where votes on a
+level are few. Its next order mends most of that: with ten votes on an answer and by an annotator on a system,
+strengths and slopes are within 0.1 errors of the truth on average, and variances within a tenth.
 
 References
 ----------
@@ -24,7 +22,7 @@ strengths exist). Fai and Cornelius 1996, Journal of Statistical Computation and
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, log, pi
 from typing import NamedTuple
@@ -36,12 +34,13 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import logsumexp
 
 from judgebook.model.contrasts import Levels, of_pairs
-from judgebook.model.fit import ANSWER, PEOPLE, RESIDUAL, SIDE, TASTE, Fit, Slopes, confounded, crossed
+from judgebook.model.fit import ANNOTATOR, ANSWER, CONTEXT, RESIDUAL, SIDE, TASTE, Fit, Slopes, confounded, crossed
 from judgebook.statistics.large_laplace import LargeLaplace
 from judgebook.statistics.paired_laplace import Integrated, PairedLaplace, Part, dense_size
 
 #: least and largest variance that is tried; the least stands for 0
 _VARIANCES = (1e-6, 50.0)
+_ZERO = 1.01 * _VARIANCES[0]
 #: variance of what no part explains of each side, half of that of the logistic distribution (Nakagawa and Schielzeth
 #: 2010, Biological Reviews 85, 935-956)
 _CHANCE = pi**2 / 6
@@ -105,9 +104,12 @@ def fit(comparisons: Comparisons) -> Fit:
     measured = np.where(turned[:, None], -measured, measured)
     low, high = np.where(turned, c.second, c.first), np.where(turned, c.first, c.second)
     score = np.sign(np.where(turned, -c.score, c.score)).astype(int)
-    sided, ties = SIDE in spread and _several(c.annotator), _ties_vary(c)
+    ties = _ties_vary(c)
+    units = {
+        n: np.asarray(code) for n, code in ((CONTEXT, c.context), (ANNOTATOR, c.annotator)) if spread and _several(code)
+    }
     cell = crossed(low * s + high, score + 1)
-    for code in [*([np.asarray(c.annotator)] if sided or ties else []), *codes[::-1], *measured.T]:
+    for code in [*([np.asarray(c.annotator)] if ties else []), *codes[::-1], *units.values(), *measured.T]:
         if int(cell.max()) + 1 < len(c):  # else no two are alike
             cell = crossed(pd.factorize(code)[0], cell)
     _, row, of = np.unique(cell, return_index=True, return_inverse=True)
@@ -116,18 +118,29 @@ def fit(comparisons: Comparisons) -> Fit:
     for name, code in zip(parts, codes, strict=True):
         a, b = parts[name]
         random.append(Part(np.where(turned[:, None], np.column_stack([b, a]), np.column_stack([a, b]))[row], code[row]))
-    who = np.asarray(c.annotator)[row] if sided or ties else row
-    if sided:
-        random.append(Part(who[:, None], who, by_d=(1.0,), by_eta=(0.0,)))
     if ties:
+        who = np.asarray(c.annotator)[row]
         random.append(Part(who[:, None], who, by_d=(0.0,), by_eta=(1.0,)))
+    varying = [
+        (unit, name, Part(code[row][:, None], code[row], (1.0,), (0.0,), x[row]))
+        for unit, code in units.items()
+        for name, x in zip(spread, measured.T, strict=True)
+    ]
+    if dense_size([*random, *(part for _, _, part in varying)]) > _DENSE:
+        varying = [each for each in varying if each[:2] == (ANNOTATOR, SIDE)]
+    random += [part for _, _, part in varying]
     rows = _Rows(low[row], high[row], score[row], counts, s, random, _WEAK**-2 if note else 0.0, measured[row])
-    named = [*parts, *[SIDE] * sided, *["ties"] * ties]
-    variances, found, df, people = _estimated(rows, np.isin(named, PEOPLE))
+    of_slopes = np.arange(len(random)) >= len(random) - len(varying)
+    of_people = np.array([*(name == TASTE for name in parts), *[False] * (len(random) - len(parts))], bool)
+    estimated = _estimated(rows, of_people, of_slopes)
+    found, df = estimated.at, estimated.df
     df[apart] = np.nan
+    variances = np.where(estimated.variances > _ZERO, estimated.variances, 0.0)
+    of_parts = dict(zip(parts, variances.tolist(), strict=False))
+    sds = {each[:2]: float(np.sqrt(v)) for each, v in zip(varying, variances[of_slopes], strict=True)}
+    if (ANNOTATOR, SIDE) in sds:
+        of_parts[SIDE] = sds[ANNOTATOR, SIDE] ** 2
     centred = found.strengths - found.strengths.mean()
-    of_parts = {n: float(v) if v > 1.01 * _VARIANCES[0] else 0.0 for n, v in zip(named, variances, strict=True)}
-    of_parts.pop("ties", None)
     sides = np.concatenate([c.first, c.second])
     return Fit(
         c.systems,
@@ -135,15 +148,15 @@ def fit(comparisons: Comparisons) -> Fit:
         of_parts | {RESIDUAL: _CHANCE},
         left_out,
         others=TASTE in parts,
-        people=people,
+        people=estimated.people,
         n=len(c),
         n_annotators=0 if c.annotator is None else int(c.annotator.max()) + 1,
         sizes=np.bincount(sides, minlength=s),
         confounded=confounded(c.annotator, ("prompt or session", c.context)),
         log_nu=found.eta,
-        ties=float(variances[-1]) if ties else 0.0,
+        ties=float(estimated.variances[len(parts)]) if ties else 0.0,
         note=note,
-        slopes=_slopes(found, spread) if spread else None,
+        slopes=_slopes(estimated, spread, units, sds) if spread else None,
     )
 
 
@@ -175,14 +188,20 @@ def _covariates(c: Comparisons, weight: np.ndarray, left_out: dict[str, str]) ->
     return x[:, known], spread
 
 
-def _slopes(found: Integrated, spread: Mapping[str, float]) -> Slopes:
-    """Of covariates in their own units; what strengths would be with slopes of 0 follows from the covariance."""
+def _slopes(
+    of: _Estimated, spread: Mapping[str, float], units: Iterable[str], sds: Mapping[tuple[str, str], float]
+) -> Slopes:
+    """Of covariates in their own units; what strengths would be with slopes of 0 in all contexts and of all annotators
+    follows from the covariance without differences between these. sds : by unit and name, of those in the model."""
     unit, k = np.array([*spread.values()]), len(spread)
-    own, crossing = found.slopes_covariance[:, :k], found.slopes_covariance[:, k:]
+    crossing = of.fixed.slopes_covariance[:, k:]
     crossing = crossing - crossing.mean(axis=1, keepdims=True)
-    pulled = np.linalg.solve(own, crossing)
+    pulled = np.linalg.solve(of.fixed.slopes_covariance[:, :k], crossing)
+    own, estimates = of.at.slopes_covariance[:, :k], of.at.slopes
     errors = np.sqrt(np.diag(own)) / unit
-    return Slopes(tuple(spread), found.slopes / unit, errors, found.slopes @ pulled, crossing.T @ pulled, unit)
+    varies = {by: np.array([sds.get((by, name), np.nan) for name in spread]) / unit for by in units}
+    moved = estimates @ pulled
+    return Slopes(tuple(spread), estimates / unit, errors, of.slopes_df, varies, moved, pulled.T @ own @ pulled, unit)
 
 
 def outcomes(gap: np.ndarray, log_nu: float | np.ndarray) -> np.ndarray:
@@ -279,40 +298,87 @@ class _Rows(NamedTuple):
     covariates: np.ndarray
 
 
-def _estimated(rows: _Rows, of_people: np.ndarray) -> tuple[np.ndarray, Integrated, np.ndarray, np.ndarray]:
-    """Variances of parts, the model with these, degrees of freedom of differences and what annotators add to the
-    variance of each. Where no dense matrix holds what is left, that is at the weights that votes have in the model."""
-    s = rows.systems
+class _Estimated(NamedTuple):
+    """Variances of parts; the model with these, and where slopes are the same everywhere; degrees of freedom of
+    differences and of slopes, (s, s) and (c,); what annotators add to the variance of each difference."""
+
+    variances: np.ndarray
+    at: Integrated
+    fixed: Integrated
+    df: np.ndarray
+    slopes_df: np.ndarray
+    people: np.ndarray
+
+
+def _estimated(rows: _Rows, of_people: np.ndarray, of_slopes: np.ndarray) -> _Estimated:
+    """Where no dense matrix holds what is left, degrees of freedom are those at the weights that votes have in the
+    model, and slopes have none. of_people, of_slopes : (parts,)."""
+    s, c = rows.systems, rows.covariates.shape[1]
     if dense_size(rows.parts) > _DENSE:
         large = LargeLaplace(*rows)
-        variances, information = _scored(large)
+        variances = _scored(large)
+        steps = np.diag(_moves(variances))
+        gradients, gains = zip(
+            *((large.evaluate(variances + step)[0], large.gain) for step in (0, *steps)), strict=True
+        )
+        curvature = _curvature(gradients, variances)
+        variances = _nearer(variances, np.array(gains), curvature)
+        large.evaluate(variances)
         at, added, slopes = large.covariance()
         base = of_pairs(at.covariance[:s, :s])
         people = sum((of_pairs(each) for each in added[of_people]), 0 * base)
-        slopes = np.array([of_pairs(each) / base for each in slopes]).reshape(len(variances), len(base))
-        return variances, at, _degrees(slopes, information, s), people
+        df = _degrees(np.array([of_pairs(each) / base for each in slopes]).reshape(len(variances), -1), curvature)
+        return _Estimated(variances, at, at, _square(df, s), np.full(c, inf), people)
+
+    def errors(at: Integrated) -> np.ndarray:
+        """Variances of differences, and of slopes."""
+        return np.append(of_pairs(at.covariance[:s, :s]), np.diag(at.slopes_covariance[:, :c]))
+
+    def without(some: np.ndarray) -> Integrated:
+        left = np.where(some, _VARIANCES[0], variances)
+        return model.corrected(left) if np.any(left < variances) else found
+
     model = PairedLaplace(*rows)
     variances = _best(model)
     steps = _moves(variances)
-    moved = [model.evaluate(variances + step) for step in np.diag(steps)]
-    without = model.evaluate(np.where(of_people, _VARIANCES[0], variances)) if of_people.any() else None
-    at = model.evaluate(variances)
-    base = of_pairs(at.covariance[:s, :s])
-    people = 0 * base if without is None else np.maximum(base - of_pairs(without.covariance[:s, :s]), 0.0)
-    logs = [np.log(of_pairs(up.covariance[:s, :s]) / base) / step for up, step in zip(moved, steps, strict=True)]
-    slopes = np.array(logs).reshape(len(steps), len(base))
-    return variances, at, _degrees(slopes, _curvature(at, moved, variances), s), people
+    at, *moved = (model.evaluate(variances + step) for step in (0, *np.diag(steps)))
+    logs = [np.log(errors(up) / errors(at)) / step for up, step in zip(moved, steps, strict=True)]
+    curvature = _curvature([at.gradient, *(up.gradient for up in moved)], variances)
+    df = _degrees(np.array(logs).reshape(len(steps), len(errors(at))), curvature)
+    gains = np.zeros(1 + len(steps))
+    for i, of in enumerate((at, *moved)):
+        if i == 0 or variances[i - 1] > _ZERO:
+            at_step = variances + steps * (np.arange(1, len(gains)) == i)
+            gains[i] = model.corrected(at_step).log_likelihood - of.log_likelihood
+    variances = _nearer(variances, gains, curvature)
+    found = model.corrected(variances)
+    pairs = len(df) - c
+    people = np.maximum(errors(found) - errors(without(of_people)), 0.0)[:pairs]
+    return _Estimated(variances, found, without(of_slopes), _square(df[:pairs], s), df[pairs:], people)
 
 
-def _scored(model: LargeLaplace) -> tuple[np.ndarray, np.ndarray]:
-    """Variances of largest integrated likelihood by Fisher scoring, and their expected information. Where the last step
-    says more of how the likelihood bends, by that."""
+def _nearer(variances: np.ndarray, gains: np.ndarray, curvature: np.ndarray) -> np.ndarray:
+    """(parts,) variances a step nearer to those of the largest likelihood to the next order; 0 stays 0.
+
+    The step is Newton's, in logarithms always less than 1: with few votes on a level it would lead too far. gains :
+    (1 + parts,) what that order adds to the likelihood at the variances and with each of them moved (`_moves`).
+    """
+    some, out = variances > _ZERO, variances.copy()
+    rises = (gains[1:] - gains[0]) / _moves(variances)
+    relative = np.linalg.lstsq(curvature[np.ix_(some, some)], rises[some])[0] / variances[some]
+    out[some] *= np.exp(relative / (1 + np.abs(relative)))
+    return out
+
+
+def _scored(model: LargeLaplace) -> np.ndarray:
+    """Variances of largest integrated likelihood by Fisher scoring. Where the last step says more of how the likelihood
+    bends, by that."""
     least, most = _VARIANCES
     variances = np.full(len(model.parts), _NEARER)
     before, last = variances, np.zeros(len(variances))
     for _ in range(_CLIMBS):
-        gradient, information = model.evaluate(variances)
-        bend, moved = np.diag(information), variances - before
+        gradient, bend = model.evaluate(variances)
+        moved = variances - before
         seen = np.divide(last - gradient, moved, out=bend.copy(), where=moved != 0)
         step = gradient / np.clip(seen, bend, 4 * bend)
         new = np.maximum(variances + step, variances / 10)  # 0 only from near by
@@ -320,7 +386,7 @@ def _scored(model: LargeLaplace) -> tuple[np.ndarray, np.ndarray]:
         if (new - variances) @ gradient < _GAIN:
             break
         before, last, variances = variances, gradient, new
-    return variances, model.evaluate(variances, apart=True)[1]
+    return variances
 
 
 def _best(model: PairedLaplace) -> np.ndarray:
@@ -378,27 +444,32 @@ def _moves(variances: np.ndarray) -> np.ndarray:
     return _STEP * (variances + _STEP)
 
 
-def _curvature(at: Integrated, moved: list[Integrated], variances: np.ndarray) -> np.ndarray:
-    """(parts, parts) minus the Hessian of the integrated likelihood by variances, as far as it is positive."""
-    out = np.zeros((len(moved),) * 2)
-    for i, (up, step) in enumerate(zip(moved, _moves(variances), strict=True)):
-        out[i] = (at.gradient - up.gradient) / step
+def _curvature(gradients: Sequence[np.ndarray], variances: np.ndarray) -> np.ndarray:
+    """(parts, parts) minus the Hessian of the integrated likelihood by variances, as far as it is positive. gradients :
+    at the variances, and with each of them moved."""
+    out = (gradients[0] - np.array(gradients[1:])) / _moves(variances)[:, None] if len(variances) else np.zeros((0, 0))
     values, vectors = np.linalg.eigh((out + out.T) / 2)
     positive: np.ndarray = (vectors * np.maximum(values, 0.0)) @ vectors.T
     return positive
 
 
-def _degrees(slopes: np.ndarray, information: np.ndarray, systems: int) -> np.ndarray:
-    """(s, s) degrees of freedom of differences of strengths, inf where variances do not matter.
+def _degrees(slopes: np.ndarray, information: np.ndarray) -> np.ndarray:
+    """(q,) degrees of freedom, inf where variances do not matter.
 
-    slopes : (parts, pairs) logarithmic gradient g of each difference's variance by the variances of parts. With V the
-    covariance of these, the inverse of their information, the relative variance of a difference's variance is g' V g.
+    slopes : (parts, q) logarithmic gradient g of the variance of each quantity by the variances of parts. With V the
+    covariance of these, the inverse of their information, the relative variance of a quantity's variance is g' V g.
     """
-    first, second = np.triu_indices(systems, 1)
     values, vectors = np.linalg.eigh(information)
     known = values > 1e-8 * max(1.0, values.max(initial=0.0))
     along = vectors[:, known].T @ slopes
-    df = np.full((systems, systems), inf)
     with np.errstate(divide="ignore"):
-        df[first, second] = df[second, first] = 2 / (along**2 / values[known, None]).sum(axis=0)
+        df: np.ndarray = 2 / (along**2 / values[known, None]).sum(axis=0)
     return df
+
+
+def _square(pairs: np.ndarray, systems: int) -> np.ndarray:
+    """(s, s) of what pairs have, inf on the diagonal."""
+    first, second = np.triu_indices(systems, 1)
+    out = np.full((systems, systems), inf)
+    out[first, second] = out[second, first] = pairs
+    return out

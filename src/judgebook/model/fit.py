@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
+from scipy.special import fdtri, stdtr, stdtrit
 
 from judgebook.model.contrasts import Levels
 
@@ -21,20 +22,48 @@ SIDE = "side"
 PEOPLE = (ANNOTATOR, TASTE)
 
 
+#: degrees of freedom that stand for infinitely many
+_MANY = 1e9
+
+
 @dataclass(frozen=True)
 class Slopes:
     """Covariates of comparisons, by name.
 
-    estimates, errors : (c,) log odds of a win by one unit more. moved : (s,) by how much strengths are higher at equal
-    covariates than as collected; moved_covariance : (s, s) of these. spread : (c,) root mean square in the votes.
+    estimates, errors, df : (c,) log odds of a win by one unit more. varies : (c,) SD of these between contexts and
+    between annotators, where most have several votes; what is NaN is not among the errors. moved : (s,) by how much
+    strengths are higher at equal covariates than as collected; moved_covariance : (s, s) of these. spread : (c,) root
+    mean square in the votes.
     """
 
     names: tuple[str, ...]
     estimates: np.ndarray
     errors: np.ndarray
+    df: np.ndarray
+    varies: dict[str, np.ndarray]
     moved: np.ndarray
     moved_covariance: np.ndarray
     spread: np.ndarray
+
+    @property
+    def over(self) -> str:
+        """What errors treat as samples; '' where they are for these contexts and annotators only."""
+        if any(np.isnan(sds).any() for sds in self.varies.values()):
+            return ""
+        return " and ".join(self.varies) or "judgement"
+
+    def half_widths(self, confidence: float) -> np.ndarray:
+        """(c,) of intervals of each alone."""
+        return np.asarray(self.errors * stdtrit(np.minimum(self.df, _MANY), (1 + confidence) / 2))
+
+    @property
+    def p_values(self) -> np.ndarray:
+        return np.asarray(2 * stdtr(np.minimum(self.df, _MANY), -np.abs(self.estimates / self.errors)))
+
+    def radius(self, confidence: float) -> float:
+        """Of their joint confidence region, in standard errors (Scheffé)."""
+        k = len(self.names)
+        return float(np.sqrt(k * fdtri(k, min(self.df.min(), _MANY), confidence)))
 
 
 @dataclass(frozen=True)

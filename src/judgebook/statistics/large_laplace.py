@@ -2,9 +2,9 @@
 
 The mode is found by Newton's method, each step by conjugate gradients. The gradient of the integrated likelihood has
 traces of the inverse Hessian, which are products with random signs (Hutchinson 1990): with few unknowns with each of
-them, which is exact. Its maximum is found by Fisher scoring, with the expected information of the variances, which is
-made of the same products. Strengths, slopes and log nu, few as they are, have their covariance from a dense matrix, the
-Hessian less what the effects take away.
+them, which is exact. The same products give the expected information of the variances, by which the maximum is found
+(Fisher scoring), and the next order of Laplace's approximation. Strengths, slopes and log nu, few as they are, have
+their covariance from a dense matrix, the Hessian less what the effects take away.
 
 References
 ----------
@@ -69,12 +69,13 @@ class LargeLaplace:
 
     def _design(self, kind: str, some: Sequence[int], sd: np.ndarray) -> sparse.csr_array:
         """(n, m) what each effect of some parts adds to d or to eta."""
-        columns, values = list[np.ndarray](), list[float]()
+        columns, values = list[np.ndarray](), list[float | np.ndarray]()
         for i in some:
+            times = self.parts[i].times
             for levels, by in zip(self.parts[i].levels.T, getattr(self.parts[i], kind), strict=True):
                 if by:
                     columns.append(levels + self.begins[i])
-                    values.append(by * sd[i])
+                    values.append(by * sd[i] if times is None else by * sd[i] * times)
         return _rows(columns, values, len(self.score), self.m)
 
     def _along(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -118,6 +119,7 @@ class LargeLaplace:
         for part, begin, sd in zip(self.parts, self.begins, self.sd, strict=False):
             for levels, a, b in zip(part.levels.T, part.by_d, part.by_eta, strict=True):
                 curved = sd**2 * (a**2 * dd + 2 * a * b * de + b**2 * ee)
+                curved *= 1.0 if part.times is None else part.times**2
                 out[begin : begin + part.size] += np.bincount(levels, curved, part.size)
         return out
 
@@ -156,58 +158,55 @@ class LargeLaplace:
         log_p[self.tied] += eta[self.tied]
         return float(self.counts @ log_p - (x * self._prior(x)).sum() / 2)
 
-    def evaluate(self, variances: np.ndarray, *, apart: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """(parts,) derivatives of the integrated log likelihood by variances, and (parts, parts) their expected
-        information; without `apart` a diagonal one, of sums of rows.
+    def evaluate(self, variances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(parts,) derivatives of the integrated log likelihood by variances, and (parts,) sums of the rows of their
+        expected information. `gain` is what the next order of Laplace's
+        approximation adds to the likelihood, as `PairedLaplace.corrected` has it.
 
         variances : (parts,) above 0.
         """
         self.sd = np.sqrt(variances)
         self.scale = self.sd[self.part_of]
-        at, p = self._to_mode(), len(self.parts)
-        traces, information, leverage = np.zeros(p), np.zeros((p, p)), np.zeros((3, len(self.score)))
-        apart = apart or len(self.x) <= _EXACT
-        for of, weight, signs in self._probes(apart):
+        self.at, p = self._to_mode(), len(self.parts)
+        traces, squares = np.zeros(p), np.zeros(p)
+        # of comparisons, by either half of the products, so that what has both has no bias; first by the diagonal
+        diagonal = np.concatenate([1 / self.own, np.zeros(len(self.prior))])[:, None]
+        scale = self.scale**2 * diagonal[: self.m, 0]
+        q = np.stack([a @ scale for a in (self.of_d.power(2), self.of_d * self.of_eta, self.of_eta.power(2))])
+        self.q = np.stack([q, q])
+        for weight, signs in self._probes():
             # products with the inverse less the identity: small ones are exact
             less = self._solve(self._information(signs) + self._prior(signs) - signs)
-            squares = weight * np.bincount(self.part_of, (less[: self.m] ** 2).sum(axis=1), p)
-            if not apart:
-                information += np.diag(squares)
-            elif of < p:
-                information[:, of] += squares
+            squares += weight * np.bincount(self.part_of, (less[: self.m] ** 2).sum(axis=1), p)
             traces += weight * np.bincount(self.part_of, (signs * less)[: self.m].sum(axis=1), p)
-            (d, eta), (by_d, by_eta) = self._along(signs), self._along(signs - less)
-            products = d * by_d, (d * by_eta + eta * by_d) / 2, eta * by_eta
-            leverage += weight * np.stack([each.sum(axis=1) for each in products])
-        self.third_derivatives = third = at.third
-        by_d, by_eta = (
-            third[i] * leverage[0] + 2 * third[i + 1] * leverage[1] + third[i + 2] * leverage[2] for i in (0, 1)
-        )
-        moved = self._solve(self._collect(by_d[:, None], by_eta[:, None]))[: self.m, 0]
+            (d, eta), (by_d, by_eta) = self._along(signs), self._along(signs - less - diagonal * signs)
+            products = np.stack([d * by_d, (d * by_eta + eta * by_d) / 2, eta * by_eta])
+            if weight == 1.0:
+                self.q += products.sum(axis=2)
+            else:
+                self.q += 2 * weight * np.stack([products[:, :, half::2].sum(axis=2) for half in (0, 1)])
+        pulls = self._collect(*(np.stack(each, axis=1) for each in zip(*map(self.at.of_third, self.q), strict=True)))
+        moved = self._solve(pulls)
+        self.gain = (float(pulls[:, 0] @ moved[:, 1]) - self.at.of_fourth(*self.q)) / 8
+        self.shift = -moved.mean(axis=1, keepdims=True) / 2
         x = self.x[: self.m, 0]
-        gradient = (np.bincount(self.part_of, x * (x - moved), p) - traces) / (2 * variances)
-        return gradient, (information + information.T) / (4 * np.outer(variances, variances))
+        gradient = (np.bincount(self.part_of, x * (x + 2 * self.shift[: self.m, 0]), p) - traces) / (2 * variances)
+        return gradient, squares / (2 * variances**2)
 
-    def _probes(self, apart: bool) -> Iterator[tuple[int, float, np.ndarray]]:
-        """Part, weight, and (unknowns, k) with squares whose sums are 1. After the last part is what is no effect; all
-        are one without `apart`."""
-        size, ends = len(self.x), [*self.begins, len(self.x)] if apart else [0, len(self.x)]
-        rng = np.random.default_rng(_SEED)
-        for part, (low, high) in enumerate(pairwise(ends)):
-            k = high - low if size <= _EXACT else -(-_SIGNS // size)
-            step = max(1, _AT_ONCE // (2 * size))
-            for begin in range(0, k, step):
-                columns = np.arange(begin, min(begin + step, k))
-                signs = np.zeros((size, len(columns)))
-                if size <= _EXACT:
-                    signs[low + columns, np.arange(len(columns))] = 1.0
-                else:
-                    signs[low:high] = rng.choice([-1.0, 1.0], size=(high - low, len(columns)))
-                yield part, 1.0 if size <= _EXACT else 1.0 / k, signs
+    def _probes(self) -> Iterator[tuple[float, np.ndarray]]:
+        """Weight, and (unknowns, k) with squares whose sums are 1."""
+        size, rng = len(self.x), np.random.default_rng(_SEED)
+        k = size if size <= _EXACT else 2 * -(-_SIGNS // (2 * size))
+        step = max(2, _AT_ONCE // (4 * size) * 2)
+        for columns in np.split(np.arange(k), range(step, k, step)):
+            if size <= _EXACT:
+                yield 1.0, np.eye(size)[:, columns]
+            else:
+                yield 1.0 / k, rng.choice([-1.0, 1.0], size=(size, len(columns)))
 
     def _bends(self, some: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
         """By part derivatives of the second derivatives of some votes by its variance: as the mode moves with it."""
-        third = [each[some] for each in self.third_derivatives]
+        third = [each[some] for each in self.at.third]
         for low, high, sd in zip(self.begins, self.begins[1:], self.sd, strict=False):
             side = np.zeros_like(self.x)
             side[low:high] = self.x[low:high] / sd**2
@@ -215,20 +214,22 @@ class LargeLaplace:
             yield third[0] * d + third[1] * eta, third[1] * d + third[2] * eta, third[2] * d + third[3] * eta
 
     def covariance(self) -> tuple[Integrated, np.ndarray, np.ndarray]:
-        """At the last variances: the likelihood is NaN. And, (parts, s, s) each, of the covariance of strengths what
-        each part adds to it, and its derivative by the variance of each; by _LEVELS levels and votes at most.
+        """At the last variances, to the next order: the likelihood is NaN. And, (parts, s, s) each, of the covariance
+        of strengths what each part adds to it, and its derivative by the variance of each; by _LEVELS levels and votes
+        at most.
 
         With W = L L' the second derivatives by d and eta of each vote, and these with effects Z and the rest X, the
         Hessian by the rest, without effects, is X'L (1 + L'Z Z'L)^-1 L'X.
         """
-        dd, de, ee = self.second_derivatives
+        d, eta = self._along(self.shift)
+        dd, de, ee = self.at.expected(self.q.mean(axis=0), d[:, 0], eta[:, 0])
         root = np.sqrt(dd)
         w, c = (root, de / root, np.sqrt(np.maximum(ee - de**2 / dd, 0.0))), self.c
         rng = np.random.default_rng(_SEED)
         levels = [low + rng.permutation(high - low)[:_LEVELS] for low, high in pairwise(self.begins)]
         votes = rng.permutation(len(self.score))[:_LEVELS]
         hessian, by_level, by_vote = self._of_rest(w, levels, votes)
-        inverse, x = np.linalg.inv((hessian + hessian.T) / 2), self.x[self.m :, 0]
+        inverse, x = np.linalg.inv((hessian + hessian.T) / 2), (self.x + self.shift)[self.m :, 0]
         nothing, log_nu = np.zeros(len(self.parts)), float(x[-1]) + self.eta_from
         strengths, slopes, of_slopes = x[c:-1].copy(), x[:c].copy(), inverse[:c, :-1]
         found = Integrated(np.nan, nothing, strengths, log_nu, inverse[c:, c:], slopes, of_slopes)
@@ -305,14 +306,13 @@ class LargeLaplace:
         return near, [self._design(kind, far, self.sd) for kind in ("by_d", "by_eta")]
 
 
-def _rows(columns: Sequence[np.ndarray], values: Sequence[float], n: int, width: int) -> sparse.csr_array:
+def _rows(columns: Sequence[np.ndarray], values: Sequence[float | np.ndarray], n: int, width: int) -> sparse.csr_array:
     """(n, width), with these values in these columns of each row."""
     k = len(columns)
-    indices = np.empty((n, k), np.int32)
-    for i, column in enumerate(columns):
-        indices[:, i] = column
-    data = np.tile(np.asarray(values, float), n)
-    return sparse.csr_array((data, indices.ravel(), np.arange(n + 1, dtype=np.int64) * k), shape=(n, width))
+    indices, data = np.empty((n, k), np.int32), np.empty((n, k))
+    for i, (column, value) in enumerate(zip(columns, values, strict=True)):
+        indices[:, i], data[:, i] = column, value
+    return sparse.csr_array((data.ravel(), indices.ravel(), np.arange(n + 1, dtype=np.int64) * k), shape=(n, width))
 
 
 def _conjugate(

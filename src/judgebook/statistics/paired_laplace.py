@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -38,6 +39,8 @@ SLOPES = 1e-6
 #: entries of matrices of groups that are held at once, and how many times as many levels as its smallest group a batch
 #: may have
 _AT_ONCE, _AS_LARGE = 2_000_000, 1.3
+#: products of numbers in matrices that take as long as a number that is gathered from elsewhere
+_GATHER = 150
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,15 @@ class Part:
     """A random part.
 
     levels : (n, c) codes from 0 without gaps of the effects on each comparison. group : (n,) codes from 0 without gaps.
-    by_d, by_eta : (c,) how much of each effect is added to d and to eta.
+    by_d, by_eta : (c,) how much of each effect is added to d and to eta. times : (n,) what both are multiplied by; None
+    stands for 1.
     """
 
     levels: np.ndarray
     group: np.ndarray
     by_d: tuple[float, ...] = (1.0, -1.0)
     by_eta: tuple[float, ...] = (0.0, 0.0)
+    times: np.ndarray | None = None
 
     @property
     def size(self) -> int:
@@ -143,9 +148,12 @@ class PairedLaplace:
         by_d = np.array([*(v for p in order for v in p.by_d), *np.zeros(c), 1.0, -1.0, 0.0])
         by_eta = np.array([*(v for p in order for v in p.by_eta), *np.zeros(c), 0.0, 0.0, 1.0])
         self.by = np.stack([by_d, by_eta])[:, :, None]  # (2, k, n), or (2, k, 1) where all comparisons have the same
-        if c:
+        if c or any(part.times is not None for part in parts):
             self.by = np.repeat(self.by, self.n, axis=2)
-            self.by[0, -c - 3 : -3] = covariates.T
+            self.by[0, len(self.part_of) - c - 3 : -3] = covariates.T
+        for i, part in enumerate(parts):
+            if part.times is not None:
+                self.by[:, self.part_of == i] *= part.times
         self.eta_from = 0.0 if self.tied.any() else -np.inf
         self.prior = np.zeros((self.size, self.size))
         strengths = slice(self.at_strengths, self.size - 1)
@@ -230,13 +238,27 @@ class PairedLaplace:
             log_det += float(2 * np.log(root.diagonal(axis1=1, axis2=2)).sum())
             root = np.linalg.inv(root)
             half = root @ side
-            at = (b.columns * (self.size + 1))[:, :, None] + b.columns[:, None]
-            schur -= np.bincount(at.ravel(), np.stack([x.T @ x for x in half]).ravel(), len(schur))
+            if self._meets_most(b):
+                whole = self._spread(b, half).reshape(-1, self.size + 1)
+                schur -= (whole.T @ whole).ravel()
+            else:
+                at = (b.columns * (self.size + 1))[:, :, None] + b.columns[:, None]
+                schur -= np.bincount(at.ravel(), np.stack([x.T @ x for x in half]).ravel(), len(schur))
             inverses.append(root.transpose(0, 2, 1) @ root)
             borders.append(root.transpose(0, 2, 1) @ half)
         core = schur.reshape(self.size + 1, -1)[:-1, :-1] + self.prior
         inverse, more = cholesky_inverse(core, cholesky(core))
         return _Factor(inverses, borders, inverse, log_det + more)
+
+    def _meets_most(self, b: _Batch) -> bool:
+        """Whether groups meet so many of the rest that products with all of it take less time than with those alone."""
+        return bool(b.p * self.size**2 < _GATHER * b.q**2)
+
+    def _spread(self, b: _Batch, of_columns: np.ndarray) -> np.ndarray:
+        """(groups, p, size + 1) of (groups, p, q)."""
+        out = np.zeros((b.groups, b.p, self.size + 1))
+        np.put_along_axis(out, np.broadcast_to(b.columns[:, None], of_columns.shape), of_columns, axis=2)
+        return out
 
     def _solve(self, f: _Factor, side: np.ndarray) -> np.ndarray:
         out, core = np.zeros_like(side), np.append(side[self.n_levels :], 0.0)
@@ -294,34 +316,74 @@ class PairedLaplace:
         """variances : (parts,) above 0."""
         sd = np.sqrt(variances)
         value, factor, at = self.mode(sd)
+        gradient = self._gradient(self._slopes(sd), sd, factor, at) if self.parts else np.zeros(0)
+        return self._integrated(value - factor.log_det / 2, gradient, self.x, factor)
+
+    def corrected(self, variances: np.ndarray) -> Integrated:
+        """To the next order of Laplace's approximation, but for terms of two comparisons at once; without a gradient.
+
+        Strengths and slopes are those of the largest likelihood with the effects integrated out, and the covariance is
+        of second derivatives as they are expected then. variances : (parts,) above 0.
+        """
+        sd = np.sqrt(variances)
+        value, factor, at = self.mode(sd)
         z = self._slopes(sd)
-        x, s = self.x, slice(self.at_strengths, self.size)
-        eta, core, slopes = float(x[-1]) + self.eta_from, x[self.n_levels :], slice(self.at_slopes, self.at_strengths)
+        q = self._leverages(z, self._entries(z, factor, self._of_effects(factor.rest)))[2]
+        pull = self._collect(*at.of_third(q), z)
+        moved = -self._solve(factor, pull) / 2
+        nearer = self._factor(at.expected(q, *_along(z, moved[self.unknowns])), z)
+        gain = -float(pull @ moved) / 4 - at.of_fourth(q, q) / 8
+        return self._integrated(value - factor.log_det / 2 + gain, np.zeros(0), self.x + moved, nearer)
+
+    def _integrated(self, value: float, gradient: np.ndarray, x: np.ndarray, factor: _Factor) -> Integrated:
+        core, s, slopes = (
+            x[self.n_levels :],
+            slice(self.at_strengths, self.size),
+            slice(self.at_slopes, self.at_strengths),
+        )
         return Integrated(
-            value - factor.log_det / 2,
-            self._gradient(z, sd, factor, at) if self.parts else np.zeros(0),
+            value,
+            gradient,
             core[s][:-1].copy(),
-            eta,
+            float(x[-1]) + self.eta_from,
             factor.rest[s, s],
             core[slopes].copy(),
             factor.rest[slopes, self.at_slopes : -1],
         )
 
-    def _gradient(self, z: np.ndarray, sd: np.ndarray, factor: _Factor, at: Cumulants) -> np.ndarray:
-        k, by, second, third = z.shape[1], self._scores(at), at.second, at.third
-        # rows of the inverse that a comparison has
-        m, padded = self.levels_of, np.pad(factor.rest, ((0, 1), (0, 1)))
+    def _of_effects(self, rest: np.ndarray) -> np.ndarray:
+        """Of the inverse of the rest, that of its effects alone, with zeros for slopes, strengths and eta."""
+        n = self.at_slopes
+        out = np.zeros_like(rest)
+        out[:n, :n] = rest[:n, :n] - rest[:n, n:] @ np.linalg.solve(rest[n:, n:], rest[n:, :n])
+        return out
+
+    def _entries(self, z: np.ndarray, factor: _Factor, rest: np.ndarray) -> np.ndarray:
+        """(k, k, n) entries of the inverse that a comparison has. rest : the inverse of what is not in groups."""
+        k, m, padded = z.shape[1], self.levels_of, np.pad(rest, ((0, 1), (0, 1)))
         entries = np.zeros((k, k, self.n))
         entries[m:, m:] = padded.ravel()[self.inside]
-        for b, inverse, border in zip(self.batches, factor.inverse, factor.border, strict=True):
-            across = -border @ padded[b.columns[:, :, None], b.columns[:, None]]
+        for b, inverse, border in zip(self.batches, factor.inverse, factor.border, strict=False):
+            if self._meets_most(b):
+                across = -np.take_along_axis(self._spread(b, border) @ padded, b.columns[:, None], axis=2)
+            else:
+                across = -border @ padded[b.columns[:, :, None], b.columns[:, None]]
             local = np.concatenate([inverse - across @ border.transpose(0, 2, 1), across], axis=2)
             entries[:m, :, b.rows] = local.ravel()[b.cells]
         entries[m:, :m] = entries[:m, m:].transpose(1, 0, 2)
-        along, across = np.einsum("ijn,ajn->ain", entries, z)  # their products with slopes of d and of eta
-        q_dd, q_de, q_ee = ((q * by_d).sum(axis=0) for q, by_d in ((along, z[0]), (along, z[1]), (across, z[1])))
-        t_d = third[0] * q_dd + 2 * third[1] * q_de + third[2] * q_ee
-        t_e = third[1] * q_dd + 2 * third[2] * q_de + third[3] * q_ee
+        return entries
+
+    @staticmethod
+    def _leverages(z: np.ndarray, entries: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(k, n) products of entries with what is added to d, and to eta; (3, n) variances of d, of both, of eta."""
+        along, across = np.einsum("ijn,ajn->ain", entries, z)
+        q = ((of * by).sum(axis=0) for of, by in ((along, z[0]), (along, z[1]), (across, z[1])))
+        return along, across, np.stack([*q])
+
+    def _gradient(self, z: np.ndarray, sd: np.ndarray, factor: _Factor, at: Cumulants) -> np.ndarray:
+        by, second = self._scores(at), at.second
+        along, across, q = self._leverages(z, self._entries(z, factor, factor.rest))
+        t_d, t_e = at.of_third(q)
         r = self._solve(factor, self._collect(t_d, t_e, z))
         out, self.tangent = np.zeros(len(sd)), np.zeros((len(sd), len(self.x)))
         for part in range(len(sd)):
@@ -366,13 +428,15 @@ def _numbered(parts: Sequence[Part], some: list[int], n: int) -> np.ndarray:
 class Cumulants:
     """Of half the score and of being a tie, by comparison. mean : of half the score; tie : chance.
 
-    second, third : times counts; in the order of how often the tie is among the factors.
+    second, third, fourth : times counts; in the order of how often the tie is among the factors.
     """
 
     mean: np.ndarray
     tie: np.ndarray
     second: tuple[np.ndarray, np.ndarray, np.ndarray]
     third: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+    half: np.ndarray
+    counts: np.ndarray
 
     @classmethod
     def of(cls, d: np.ndarray, eta: np.ndarray, counts: np.ndarray) -> Cumulants:
@@ -383,7 +447,48 @@ class Cumulants:
         third = m * (0.25 - 3 * half + 2 * m**2), t * (2 * m**2 - half), m * t * (2 * t - 1), t * (1 - t) * (1 - 2 * t)
         a, b, c = (counts * each for each in second)
         e, f, g, h = (counts * each for each in third)
-        return cls(m, t, (a, b, c), (e, f, g, h))
+        return cls(m, t, (a, b, c), (e, f, g, h), half, counts)
+
+    @cached_property
+    def fourth(self) -> tuple[np.ndarray, ...]:
+        m, t, half = self.mean, self.tie, self.half
+        a, b, c = half - m**2, -m * t, t * (1 - t)
+        skew = 0.25 - 3 * half + 2 * m**2
+        found = (
+            a * skew + m**2 * (4 * a + 3 * half - 0.75),
+            b * skew + m * (4 * m * b + 3 * t * half),
+            c * (2 * m**2 - half) + t * (4 * m * b + t * half),
+            b * t * (2 * t - 1) + m * c * (4 * t - 1),
+            c * (1 - 6 * c),
+        )
+        return tuple(self.counts * each for each in found)
+
+    def of_third(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(n,) sums of third cumulants with d, and with eta. q : (3, n) covariances of d and d, d and eta, eta and
+        eta."""
+        e, f, g, h = self.third
+        return e * q[0] + 2 * f * q[1] + g * q[2], f * q[0] + 2 * g * q[1] + h * q[2]
+
+    def of_fourth(self, q: np.ndarray, other: np.ndarray) -> float:
+        """Sum of fourth cumulants with two such covariances."""
+        dd, de, ee = q
+        a, b, c = other
+        terms = dd * a, 2 * (dd * b + de * a), dd * c + 4 * de * b + ee * a, 2 * (de * c + ee * b), ee * c
+        return float(sum((k * x).sum() for k, x in zip(self.fourth, terms, strict=True)))
+
+    def expected(self, q: np.ndarray, d: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Second cumulants as they are expected at d and eta from here, with covariances q; as they are here where
+        that is not positive definite."""
+        third, fourth = self.third, self.fourth
+        found = [
+            at
+            + third[i] * d
+            + third[i + 1] * eta
+            + (fourth[i] * q[0] + 2 * fourth[i + 1] * q[1] + fourth[i + 2] * q[2]) / 2
+            for i, at in enumerate(self.second)
+        ]
+        fine = (found[0] > 0) & (found[2] >= 0) & (found[0] * found[2] >= found[1] ** 2)
+        return tuple(np.where(fine, new, old) for new, old in zip(found, self.second, strict=True))
 
 
 def log_sum(d: np.ndarray, eta: np.ndarray) -> np.ndarray:

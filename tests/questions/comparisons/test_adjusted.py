@@ -1,18 +1,21 @@
 """Boards at equal covariates, on simulated votes whose truth is known."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from fixtures.boxes import unreadable
-from scipy.special import expit
+from scipy.special import expit, fdtri
 
 from judgebook.display.names import DisplayNames
+from judgebook.model import comparisons
 from judgebook.model.fit import Slopes
 from judgebook.questions.comparisons import adjusted, analysis, first_page, views
 from judgebook.questions.comparisons.adjusted import COLLECTED, EQUAL
 from judgebook.questions.comparisons.question import Comparisons
+from judgebook.questions.performance import fitted
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, where
 from judgebook.study.schema import ANNOTATIONS, DIALOGUE_FACTS, DIALOGUES, METRIC_SCORES, conform
@@ -162,13 +165,18 @@ def test_what_is_not_known_is_left_out_with_the_reason(confounded):
     assert first_page.answer(None, nothing, NAMES) == ("", None)
 
 
+def slopes_of(name, estimate, error, df=np.inf):
+    found = (np.array([value]) for value in (estimate, error, df))
+    return Slopes((name,), *found, {}, np.zeros(2), np.zeros((2, 2)), np.ones(1))
+
+
 def test_moves_within_the_region_of_slopes():
     """A slope of 1 with error 1 moves the second system by 0.5; no move is within its region, and not within that of
     2."""
     loads = np.array([-0.5, 0.5])
 
     def moves(slope):
-        slopes = Slopes(("x",), np.array([slope]), np.ones(1), slope * loads, np.outer(loads, loads), np.ones(1))
+        slopes = replace(slopes_of("x", slope, 1.0), moved=slope * loads, moved_covariance=np.outer(loads, loads))
         return adjusted.region(SimpleNamespace(slopes=slopes, systems=("a", "b")), 0.95)
 
     assert moves(1.0)[:, 1].min() == pytest.approx(0.5 * (1 - 1.96), abs=1e-3)
@@ -178,10 +186,11 @@ def test_moves_within_the_region_of_slopes():
 
 
 def test_groups_are_compared_with_the_first():
-    effects = {("main", "comparative", "better"): [("people", {"side": (0.3, 0.3)}), ("gpt", {"side": (1.3, 0.4)})]}
-    (row,) = adjusted.between_groups(effects, 0.95)
-    assert (row["group"], row["group_b"], row["estimate"]) == ("gpt", "people", pytest.approx(1.0))
-    assert row["ci_low"] == pytest.approx(1 - 1.96 * 0.5, abs=1e-3)  # the root of 0.09 + 0.16
+    for df, points in ((np.inf, 1.96), (10.0, 2.228)):
+        slopes = ("people", slopes_of("side", 0.3, 0.3, df)), ("gpt", slopes_of("side", 1.3, 0.4))
+        (row,) = adjusted.between_groups({("main", "comparative", "better"): [*slopes]}, 0.95)
+        assert (row["group"], row["group_b"], row["estimate"]) == ("gpt", "people", pytest.approx(1.0))
+        assert row["ci_low"] == pytest.approx(1 - points * 0.5, abs=1e-3)  # the root of 0.09 + 0.16
 
 
 def test_a_family_of_boards_is_tested_as_one(confounded, results):
@@ -189,5 +198,9 @@ def test_a_family_of_boards_is_tested_as_one(confounded, results):
     twice = pd.concat([annotations, annotations.assign(group="again", annotator=annotations["annotator"] + "b")])
     both = where(analysed(frame(twice, ANNOTATIONS), dialogues)["strength_moved"], group="all")
     width = [(rows["ci_high"] - rows["ci_low"]).to_numpy() for rows in (both, results["strength_moved"])]
-    # the roots of the 97.5% and of the 95% point of chi square with 2 degrees of freedom
-    np.testing.assert_allclose(width[0] / width[1], np.sqrt(7.3778 / 5.9915), rtol=1e-3)
+    nothing = (pd.DataFrame(columns=list(spec)) for spec in (METRIC_SCORES, DIALOGUE_FACTS))
+    of = adjusted.measured(Comparisons().covariates, [], dialogues, *nothing)
+    kept, found, _ = adjusted.covariates(analysis.votes(annotations, [LABEL]), of)
+    df = comparisons.fit(replace(fitted.votes(kept, people=True), covariates=found)).slopes.df.min()
+    assert df > 5
+    np.testing.assert_allclose(width[0] / width[1], np.sqrt(fdtri(2, df, 0.975) / fdtri(2, df, 0.95)), rtol=1e-6)

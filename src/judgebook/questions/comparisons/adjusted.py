@@ -12,18 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from math import nan
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtri, expit, ndtr, ndtri, stdtrit
+from scipy.special import expit, stdtr, stdtrit
 
 from judgebook.annotations.cells import adjust_rows, in_turn
 from judgebook.annotations.population import Population
 from judgebook.codes import distinct
 from judgebook.model import comparisons
-from judgebook.model.fit import SIDE, Fit
+from judgebook.model.fit import SIDE, Fit, Slopes
 from judgebook.questions.comparisons.measures import DIFFERENCES, OF_TEXTS, given, of_texts, ratio, sides
 from judgebook.questions.performance.fitted import CELL, LARGE, votes
 from judgebook.statistics.multiplicity import simultaneous_ranks
@@ -33,6 +34,8 @@ from judgebook.study.schema import Annotations, Dialogues
 
 #: boards, as rows name them
 COLLECTED, EQUAL = "as collected", "at equal covariates"
+#: what effects hold for where errors have nothing of how they vary
+THESE = "these prompts"
 #: share of the votes for which a covariate has to be known; the others are left out then
 KNOWN = 0.5
 #: points of the confidence region of slopes that are tried, and the seed of their directions
@@ -105,7 +108,7 @@ def boards(
     """
     rows: list[dict[str, Any]] = []
     alone = 1 - (1 - confidence) / max(judged.groupby(CELL).ngroups, 1)
-    effects = dict[tuple[str, ...], list[tuple[str, dict[str, tuple[float, float]]]]]()
+    effects = dict[tuple[str, ...], list[tuple[str, Slopes]]]()
     for key, part in in_turn(judged, CELL):
         head = dict(zip(CELL, key, strict=True)) | {"level": METHODS[key[1]].unit}
         kept, found, left_out = covariates(part, of)
@@ -119,10 +122,9 @@ def boards(
         head |= {"n": len(kept), "n_annotators": both[1].n_annotators or None, "resample_unit": both[1].over}
         rows += of_boards(*both, head, confidence, alone)
         rows += of_effects(both[1], head, list(found), confidence)
-        slopes = both[1].slopes
-        if slopes is not None:
-            known = dict(zip(slopes.names, zip(slopes.estimates, slopes.errors, strict=True), strict=True))
-            effects.setdefault((head["corpus"], head["method"], head["label"]), []).append((head["group"], known))
+        if both[1].slopes is not None:
+            of_label = effects.setdefault((head["corpus"], head["method"], head["label"]), [])
+            of_label.append((head["group"], both[1].slopes))
     results = collect(rows, between_groups(effects, confidence))
     for statistic in ("covariate_effect", "covariate_difference"):
         if len(results[statistic]):
@@ -150,7 +152,7 @@ def of_boards(
     if equal.slopes is None:
         return
     moved, moves = equal.slopes.moved, region(equal, of_moves)
-    half = _radius(len(equal.slopes.names), of_moves) * np.sqrt(np.diag(equal.slopes.moved_covariance))
+    half = equal.slopes.radius(of_moves) * np.sqrt(np.diag(equal.slopes.moved_covariance))
     before = collected.levels.estimates
     reached = _places(before + moves) - _places(before)
     shown = places[EQUAL] - places[COLLECTED]
@@ -173,7 +175,7 @@ def region(fit: Fit, confidence: float) -> np.ndarray:
     slopes = fit.slopes
     if slopes is None:
         return np.zeros((1, len(fit.systems)))
-    k, radius, rng = len(slopes.names), _radius(len(slopes.names), confidence), np.random.default_rng(_SEED)
+    k, radius, rng = len(slopes.names), slopes.radius(confidence), np.random.default_rng(_SEED)
     values, vectors = np.linalg.eigh(slopes.moved_covariance)
     real = values[-k:] > 1e-12 * max(values[-1], 1e-12)
     spread, along = np.sqrt(values[-k:][real]), vectors[:, -k:][:, real]
@@ -184,11 +186,6 @@ def region(fit: Fit, confidence: float) -> np.ndarray:
     return np.vstack([moves, 0 * moves[:1]]) if none else moves
 
 
-def _radius(k: int, confidence: float) -> float:
-    """Of the joint confidence region of k normal estimates, in standard errors."""
-    return float(np.sqrt(chdtri(k, 1 - confidence)))
-
-
 def _places(strengths: np.ndarray) -> np.ndarray:
     """(…, s) places of systems, 1 the strongest."""
     order = np.argsort(-strengths, axis=-1, kind="stable")
@@ -197,36 +194,40 @@ def _places(strengths: np.ndarray) -> np.ndarray:
 
 def of_effects(fit: Fit, head: Mapping[str, Any], asked: Sequence[str], confidence: float) -> Iterator[dict[str, Any]]:
     """`covariate_effect` and `covariate_wins` of each covariate; a note where it is left out of the model."""
-    slopes, half = fit.slopes, float(ndtri((1 + confidence) / 2))
+    slopes = fit.slopes
     names = () if slopes is None else slopes.names
     for c in (c for c in asked if c not in names):
         yield {**head, "statistic": "covariate_effect", "covariate": c, "note": fit.left_out.get(c, "not in the model")}
-    for c, x, se in () if slopes is None else zip(names, slopes.estimates, slopes.errors, strict=True):
-        ends = np.array([x, x - half * se, x + half * se])
-        p = 2 * float(ndtr(-abs(x) / se))
-        yield {**head, "statistic": "covariate_effect", "covariate": c, "p_value": p, **_estimate(ends)}
-        yield {**head, "statistic": "covariate_wins", "covariate": c, **_estimate(expit(ends))}
+    if slopes is None:
+        return
+    row = {**head, "resample_unit": slopes.over or THESE}
+    for c, x, half, p in zip(names, slopes.estimates, slopes.half_widths(confidence), slopes.p_values, strict=True):
+        ends = np.array([x, x - half, x + half])
+        yield {**row, "statistic": "covariate_effect", "covariate": c, "p_value": p, **_estimate(ends)}
+        yield {**row, "statistic": "covariate_wins", "covariate": c, **_estimate(expit(ends))}
 
 
 def between_groups(
-    effects: Mapping[tuple[str, ...], list[tuple[str, dict[str, tuple[float, float]]]]], confidence: float
+    effects: Mapping[tuple[str, ...], list[tuple[str, Slopes]]], confidence: float
 ) -> Iterator[dict[str, Any]]:
     """`covariate_difference` of each covariate between the first group and each other one of a label.
 
     Errors are added as if groups had nothing in common. They judged the same answers, so that intervals are too wide
     rather than too narrow.
     """
-    half = float(ndtri((1 + confidence) / 2))
     for (corpus, method, label), groups in effects.items():
         first, reference = groups[0]
-        for group, known in groups[1:]:
-            for name in (c for c in reference if c in known):
-                (x, se), (y, other) = known[name], reference[name]
-                gap, error = x - y, float(np.hypot(se, other))
-                row = {"corpus": corpus, "method": method, "label": label, "group": group, "group_b": first}
-                row |= {"statistic": "covariate_difference", "covariate": name, "level": METHODS[method].unit}
-                p = 2 * float(ndtr(-abs(gap) / error))
-                yield row | {"p_value": p} | _estimate(np.array([gap, gap - half * error, gap + half * error]))
+        for (group, slopes), name in product(groups[1:], reference.names):
+            if name not in slopes.names:
+                continue
+            (x, se, df), (y, other, fewer) = (
+                (of.estimates[i], of.errors[i], of.df[i]) for of in (slopes, reference) for i in [of.names.index(name)]
+            )
+            gap, error, df = x - y, float(np.hypot(se, other)), min(df, fewer, LARGE)
+            half, p = error * float(stdtrit(df, (1 + confidence) / 2)), 2 * float(stdtr(df, -abs(gap) / error))
+            row = {"corpus": corpus, "method": method, "label": label, "group": group, "group_b": first}
+            row |= {"statistic": "covariate_difference", "covariate": name, "level": METHODS[method].unit}
+            yield row | {"p_value": p} | _estimate(np.array([gap, gap - half, gap + half]))
 
 
 def _estimate(ends: np.ndarray) -> dict[str, Any]:
