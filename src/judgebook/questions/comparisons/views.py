@@ -18,7 +18,7 @@ from judgebook.display.plots import forest
 from judgebook.display.style import INK, PAGE, handle, legend_of, panel, subplots, tips
 from judgebook.display.text import Phrases, span
 from judgebook.display.views import Plot, Prose, Table
-from judgebook.questions.comparisons.adjusted import COLLECTED, EQUAL
+from judgebook.questions.comparisons.adjusted import COLLECTED, EQUAL, THESE
 from judgebook.questions.performance.arrangement import part_names
 from judgebook.study.results import ResultRows, Results, where
 
@@ -36,7 +36,8 @@ def surely(rows: ResultRows) -> pd.Series:
 def facts(results: Results, names: DisplayNames) -> dict[str, Any]:
     """`boards` : of each label and group who votes, n systems, how many `moved` surely, the `system` that moved most of
     these, by how many places (`most`) and whether `up`, the first `before` and `after`, whether it is another
-    (`turned`) and surely. covariates : made equal. reasons : why others are not."""
+    (`turned`) and surely. covariates : made equal. reasons : why others are not. these : whether effects hold for these
+    prompts only."""
     places, moved = results["board_place"], results["places_moved"]
     effects = results["covariate_effect"]
     known = effects[effects["estimate"].notna()]
@@ -55,7 +56,8 @@ def facts(results: Results, names: DisplayNames) -> dict[str, Any]:
             one |= {"system": names.name("system", most["system"]), "up": bool(most["estimate"] > 0)}
             one["most"] = int(abs(most["estimate"]))
         boards.append(one)
-    return {"boards": boards, "covariates": list(dict.fromkeys(known["covariate"])), "reasons": told}
+    covariates, these = list(dict.fromkeys(known["covariate"])), bool((known["resample_unit"] == THESE).any())
+    return {"boards": boards, "covariates": covariates, "reasons": told, "these": these}
 
 
 def who_votes(rows: ResultRows, names: DisplayNames) -> list[str]:
@@ -76,7 +78,7 @@ def findings(results: Results, names: DisplayNames) -> Iterator[Prose]:
 
 def effects(results: Results, names: DisplayNames, ratios: tuple[str, ...] = ()) -> Iterator[Prose | Plot]:
     """What each covariate does to votes, in words and as a figure; where groups differ."""
-    wins, reasons = _wins(results), facts(results, names)["reasons"]
+    wins, told = _wins(results), facts(results, names)
     left_out = int(results["votes_left_out"]["estimate"].sum())
     if wins.empty:
         return
@@ -93,7 +95,9 @@ def effects(results: Results, names: DisplayNames, ratios: tuple[str, ...] = ())
         }
         for name, rows in wins.groupby("covariate", sort=False)
     ]
-    yield Prose(_PHRASES.say("effects", by_covariate=every, reasons=reasons, left_out=left_out))
+    yield Prose(
+        _PHRASES.say("effects", by_covariate=every, left_out=left_out, **{k: told[k] for k in ("reasons", "these")})
+    )
     yield Prose(_PHRASES.say("same", differences=_differences(results, names)))
     yield _forest(wins, names)
 
@@ -146,7 +150,7 @@ def _forest(wins: ResultRows, names: DisplayNames) -> Plot:
         legend_of(
             fig, [handle(names.name("group", g), names.color("group", g), names.marker("group", g)) for g in groups]
         )
-    caption = f"Lines: {names.ci} of each effect alone, for these prompts; 50 means no effect."
+    caption = f"Lines: {names.ci} of each effect alone; 50 means no effect."
     told = [
         f"{called[name]}: {span(part['estimate'], 0)} of 100" + (f" on {len(part)} boards" if len(part) > 1 else "")
         for name, part in rows.groupby("covariate", sort=False)
