@@ -316,11 +316,11 @@ def _estimated(rows: _Rows, of_people: np.ndarray, of_slopes: np.ndarray) -> _Es
     s, c = rows.systems, rows.covariates.shape[1]
     if dense_size(rows.parts) > _DENSE:
         large = LargeLaplace(*rows)
-        variances = _scored(large)
-        steps = np.diag(_moves(variances))
-        gradients, gains = zip(
-            *((large.evaluate(variances + step)[0], large.gain) for step in (0, *steps)), strict=True
-        )
+        variances, gradient = _scored(large)
+        gradients, gains = [gradient], [large.gain]
+        for step in np.diag(_moves(variances)):
+            gradients.append(large.evaluate(variances + step)[0])
+            gains.append(large.gain)
         curvature = _curvature(gradients, variances)
         variances = _nearer(variances, np.array(gains), curvature)
         large.evaluate(variances)
@@ -370,9 +370,9 @@ def _nearer(variances: np.ndarray, gains: np.ndarray, curvature: np.ndarray) -> 
     return out
 
 
-def _scored(model: LargeLaplace) -> np.ndarray:
-    """Variances of largest integrated likelihood by Fisher scoring. Where the last step says more of how the likelihood
-    bends, by that."""
+def _scored(model: LargeLaplace) -> tuple[np.ndarray, np.ndarray]:
+    """Variances of largest integrated likelihood by Fisher scoring, where `model` is then, and the gradient there. Where
+    the last step says more of how the likelihood bends, by that."""
     least, most = _VARIANCES
     variances = np.full(len(model.parts), _NEARER)
     before, last = variances, np.zeros(len(variances))
@@ -386,7 +386,7 @@ def _scored(model: LargeLaplace) -> np.ndarray:
         if (new - variances) @ gradient < _GAIN:
             break
         before, last, variances = variances, gradient, new
-    return variances
+    return variances, gradient
 
 
 def _best(model: PairedLaplace) -> np.ndarray:
