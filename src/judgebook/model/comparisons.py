@@ -317,12 +317,12 @@ def _estimated(rows: _Rows, of_people: np.ndarray, of_slopes: np.ndarray) -> _Es
     if dense_size(rows.parts) > _DENSE:
         large = LargeLaplace(*rows)
         variances, gradient = _scored(large)
-        gradients, gains = [gradient], [large.gain]
+        gradients, more = [gradient], [large.gain]
         for step in np.diag(_moves(variances)):
             gradients.append(large.evaluate(variances + step)[0])
-            gains.append(large.gain)
+            more.append(large.gain)
         curvature = _curvature(gradients, variances)
-        variances = _nearer(variances, np.array(gains), curvature)
+        variances = _nearer(variances, np.array(more), curvature)
         large.evaluate(variances)
         at, added, slopes = large.covariance()
         base = of_pairs(at.covariance[:s, :s])
@@ -371,8 +371,8 @@ def _nearer(variances: np.ndarray, gains: np.ndarray, curvature: np.ndarray) -> 
 
 
 def _scored(model: LargeLaplace) -> tuple[np.ndarray, np.ndarray]:
-    """Variances of largest integrated likelihood by Fisher scoring, where `model` is then, and the gradient there. Where
-    the last step says more of how the likelihood bends, by that."""
+    """Variances of largest integrated likelihood by Fisher scoring, where `model` then is, and the gradient there.
+    Where the last step says more of how the likelihood bends, by that."""
     least, most = _VARIANCES
     variances = np.full(len(model.parts), _NEARER)
     before, last = variances, np.zeros(len(variances))
