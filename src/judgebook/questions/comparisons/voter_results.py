@@ -47,7 +47,7 @@ def rows(judged: Annotations) -> Iterator[dict[str, Any]]:
         if known and len(names) >= LEAST:
             yield from (head | row for row in _doubtful(c, names))
         if known:
-            yield from (head | row for row in _bursts(part))
+            yield from (head | row for row in bursts(part))
 
 
 def _doubtful(c: Comparisons, names: np.ndarray) -> Iterator[dict[str, Any]]:
@@ -87,14 +87,15 @@ def _needed(c: Comparisons, names: np.ndarray) -> Iterator[dict[str, Any]]:
         yield row | {"system_b": None if by is None else c.systems[by]}
 
 
-def _bursts(part: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Voters who once cast ROW votes in a row far faster than others ever did (generalised ESD of logarithms)."""
+def bursts(part: pd.DataFrame, alpha: float = _ALPHA) -> Iterator[dict[str, Any]]:
+    """Voters who once cast ROW votes in a row far faster than others ever did (generalised ESD of logarithms). part :
+    votes by one label. alpha : the chance of naming any of voters who are alike."""
     timed = part[part["completed_at"].notna()].sort_values("completed_at", kind="stable")
     later = timed.groupby("annotator")["completed_at"].shift(1 - ROW)
     seconds = (later - timed["completed_at"]).dt.total_seconds().groupby(timed["annotator"]).min().dropna()
     if len(seconds) < ROW or (seconds == 0).mean() > 0.5:  # times of days, or of batches
         return
     p = esd(np.log(seconds.clip(lower=1.0)).to_numpy(), "low")
-    for who, fast, value in zip(seconds.index, p < _ALPHA, seconds, strict=True):
+    for who, fast, value in zip(seconds.index, p < alpha, seconds, strict=True):
         if fast:
             yield {"statistic": "voter_burst", "annotator": who, "estimate": value, "n": len(seconds)}
