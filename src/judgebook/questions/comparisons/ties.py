@@ -19,7 +19,6 @@ import pandas as pd
 from scipy.special import stdtr
 
 from judgebook.annotations.cells import adjust_rows, in_turn
-from judgebook.codes import distinct
 from judgebook.display import cells
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
@@ -52,12 +51,12 @@ def rows(judged: Annotations, kind: pd.Series | None = None, *, confidence: floa
 
 
 def _rows(part: Annotations, confidence: float) -> Iterator[dict[str, Any]]:
-    context, tie = votes(part, people=False).context, part["tie"].astype(object).to_numpy()
+    c, tie = votes(part, people=False), part["tie"].astype(object).to_numpy()
     tied, bad = part["score"].to_numpy() == 0, tie == BOTH_BAD
-    unit = next((c for c in ("context", "session") if part[c].notna().all()), "pair")
+    unit = next((shared for shared in ("context", "session") if part[shared].notna().all()), "pair")
 
     def share(of: np.ndarray, hits: np.ndarray) -> dict[str, Any]:
-        return clustered_wilson(np.bincount(context, of), np.bincount(context, of & hits), unit, confidence)
+        return clustered_wilson(np.bincount(c.context, of), np.bincount(c.context, of & hits), unit, confidence)
 
     for which in TIES:
         if (tie == which).any():
@@ -70,11 +69,10 @@ def _rows(part: Annotations, confidence: float) -> Iterator[dict[str, Any]]:
     for k, name in enumerate(names if len(names) > 1 else ()):
         row = {"statistic": "kind_both_bad", "prompt_kind": str(name)} | share(kind == k, bad)
         # of two kinds it is one test
-        tested = p_value(context[kind >= 0], bad[kind >= 0], kind[kind >= 0] == k, confidence)
+        tested = p_value(c.context[kind >= 0], bad[kind >= 0], kind[kind >= 0] == k, confidence)
         yield row | {"p_value": tested if len(names) > 2 or k == 0 else nan}
-    for system in sorted(distinct(part["system"], part["system_b"])):
-        of = ((part["system"] == system) | (part["system_b"] == system)).to_numpy()
-        yield {"statistic": "system_both_bad", "system": system} | share(of, bad)
+    for i, system in enumerate(c.systems):
+        yield {"statistic": "system_both_bad", "system": system} | share((c.first == i) | (c.second == i), bad)
 
 
 def p_value(context: np.ndarray, hits: np.ndarray, one: np.ndarray, confidence: float = 0.95) -> float:
@@ -131,10 +129,8 @@ def views(results: Results, names: DisplayNames, confidence: float) -> Iterator[
     if found["p_adjusted"].notna().any():
         out["p"] = cells.p_values(found["p_adjusted"])
     caption = (
-        f"Percent of votes that end both bad, with {names.ci} that treat prompts as a sample. p: whether a kind of"
+        f"Percent of votes that end both bad, with {names.ci} that treat prompts, not voters, as a sample. p: whether"
     )
-    caption += (
-        " prompt differs from all others (Holm). Of systems nothing is adjusted: opponents and prompts count, too."
-    )
+    caption += " a kind differs from all others (Holm). Nothing is adjusted: opponents and prompts count, too."
     why = {"p": "Not tested: a system, the second of two kinds, or too few prompts."}
     yield Table(out, "both_bad", caption, why=why, folded=True)
