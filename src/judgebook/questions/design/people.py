@@ -293,12 +293,12 @@ def _copied_votes(part: Evaluation) -> PricedFacts:
 
 @check("burst_voter", "order", "judges")
 def burst(part: Evaluation) -> PricedFacts:
-    """Voters who once cast votes in a row far faster than others ever did."""
+    """Voters who once cast votes in a row far faster than quick votes are cast."""
     part.need_people()
     timed = part.votes[part.votes["completed_at"].notna()]
     if (timed.groupby(["label", "annotator"]).size() >= voter_results.ROW).sum() < voter_results.ROW:
         raise NotCheckableError(f"Fewer than {voter_results.ROW} voters have times of {voter_results.ROW} votes.")
-    rows = [row for _, of_label in timed.groupby("label") for row in voter_results.bursts(of_label, ALPHA)]
+    rows = [row for _, of_label in timed.groupby("label") for row in voter_results.bursts(of_label)]
     seconds = {row["annotator"]: row["estimate"] for row in sorted(rows, key=lambda row: -row["estimate"])}
     if not seconds:
         return
