@@ -14,6 +14,7 @@ from judgebook.questions.comparisons import (
     kinds,
     kinds_views,
     next_votes,
+    ties,
     views,
     voter_views,
 )
@@ -63,6 +64,7 @@ class Page(NotebookPage):
 
     def kinds(self) -> Section:
         yield kinds_views.kinds(self.results, self.names, self.study.bootstrap.confidence)
+        yield ties.views(self.results, self.names, self.study.bootstrap.confidence)
 
     def voters(self) -> Section:
         yield voter_views.voters(self.results, self.names)

@@ -5,6 +5,7 @@ import re
 import pytest
 from fixtures import yaml_studies as studies
 
+from judgebook.extras.new.sides import tie_of
 from judgebook.study import params
 from judgebook.study.schema import DataError
 
@@ -32,6 +33,19 @@ def test_any_number_of_votes_each_from_the_side_first_met(tmp_path):
     assert found["first_shown"].tolist() == ["left", "left", "right", "left", "left", "left"]
     assert found["annotator_kind"].tolist() == ["human"] * 4 + ["llm", "human"]
     assert found["context"].tolist() == ["p1"] * 5 + ["p2"]
+    assert found["tie"].fillna("").tolist() == ["", "", "", "both bad", "", ""]
+
+
+def test_a_kind_of_tie_that_is_scored_as_a_win_is_refused(tmp_path):
+    with pytest.raises(DataError, match="expected a tie: the score 0, found 'both bad'"):
+        studies.read(tmp_path, YAML.replace("tie (bothbad): 0", "tie (bothbad): 1"), votes_csv=CSV)
+
+
+def test_which_kind_of_tie_a_word_says():
+    bad, good = ("tie (bothbad)", "Both are bad"), ("both_good", "Tie (both responses are good)")
+    assert {*map(tie_of, bad)} == {"both bad"}
+    assert {*map(tie_of, good)} == {"both good"}
+    assert {*map(tie_of, ("both badly written", "neither is better", "both"))} == {None}
 
 
 def test_a_winner_by_name_is_the_same(tmp_path):

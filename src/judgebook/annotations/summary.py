@@ -27,7 +27,7 @@ _PART = ["corpus", "group", "annotator_kind", "method"]
 _ITEM = ["label", "dialogue", "turn", "dialogue_b"]
 _EVALUATION = ["corpus", "group", "method"]
 #: columns on how judgements were made, on which neither agreement nor the performance of systems depends
-CIRCUMSTANCES = ("study", "seconds", "completed_at", "period", "first_shown", "reason")
+CIRCUMSTANCES = ("study", "seconds", "completed_at", "period", "first_shown", "tie", "reason")
 
 
 def evaluated(frame: Annotations) -> Annotations:

@@ -50,6 +50,8 @@ SCREENING, WORK_UNITS, COUNTS = FRAMES["screening"], FRAMES["work_units"], FRAME
 DIALOGUE_FACTS = FRAMES["dialogue_facts"]
 #: what an annotator may be; all but people keep their names
 KINDS = ("human", "llm", "classifier")
+#: what a tie may be, where the data tell
+TIES = BOTH_GOOD, BOTH_BAD = "both good", "both bad"
 #: identifies a judgement; the work unit counts only where the annotator is a position
 KEY = [
     "study",
@@ -252,6 +254,8 @@ def validate(annotations: Annotations, labels: Iterable[Label], where: pd.DataFr
     _check_units(report, annotations)
     first = annotations["first_shown"]
     report.rows(first.notna() & ~first.isin(["left", "right"]), "first_shown", "left or right")
+    tie, hint = annotations["tie"], "map it to 0 in `values`, or remove it from `ties`"
+    report.rows(tie.notna() & (~tie.isin(TIES) | (annotations["score"] != 0)), "tie", "a tie: the score 0", hint)
     _check_repeats(report, annotations)
     _check_systems(report, annotations)
     return report.sorted()

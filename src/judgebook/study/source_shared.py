@@ -199,6 +199,11 @@ class JudgementOptions(SourceModel):
     values: dict[str, float] = Field(
         {}, description="score as spelt in the file -> number", examples=[{"A": 1, "B": -1, "tie": 0}]
     )
+    ties: dict[str, Literal["both good", "both bad"]] = Field(
+        {},
+        description="of comparisons, score as spelt in the file, which `values` maps to 0 -> which kind of tie it is",
+        examples=[{"tie (bothbad)": "both bad"}],
+    )
     composites: dict[Name, Composite] = Field(
         {},
         description="label -> the items whose mean it is",

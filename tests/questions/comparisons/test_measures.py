@@ -53,6 +53,26 @@ def test_refusals(text, refuses):
     assert measures.refusals(text) == refuses
 
 
+@pytest.mark.parametrize(
+    ("prompt", "answer", "other"),
+    [
+        ("Что такое π?", "It is a number.", 1),
+        ("Что такое π?", "Число, примерно 3.14 (pi).", 0),
+        ("Bonjour !", "Hello!", 0),  # languages of one script
+        ("東京はどこですか", "東京是日本首都", 0),
+        ("東京はどこですか", "Ｔｏｋｙｏ is the capital", 1),
+        ("데이터를 정렬해 줘", "이렇게:\n```python\nsorted(everything_that_is_there)\n```", 0),  # code left out
+        ("2 + 2 = ?", "четыре", 0),
+        ("Hello", "", 0),
+    ],
+)
+def test_answers_in_another_script(prompt, answer, other):
+    assert measures.other_script(answer, prompt) == other
+    texts = pd.DataFrame({"corpus": "main", "dialogue": ["a", "b"], "turn": pd.array([0, 0], "Int32")})
+    texts = texts.assign(system_text=answer, user_text=[prompt, None])  # nothing is said of it without the prompt
+    assert of_texts(texts, "other_script").groupby("dialogue").first().to_dict() == {"a": other}
+
+
 TEXTS = pd.DataFrame(
     {
         "corpus": "main",

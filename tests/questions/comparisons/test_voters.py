@@ -216,3 +216,24 @@ def test_the_page_names_them():
     few = collect(voter_results.rows(few.reset_index(drop=True)))
     assert not {"voter_doubt", "votes_doubtful", "voters_doubtful"} & set(few)
     assert "fewer than 12 voters" in next(voter_views.voters(few, names)).text
+
+
+def test_who_votes_much_and_who_pauses_are_no_bursts():
+    """40 voters who take 40 seconds and pause for a day now and then; one has cast 1,000 votes; then one hurries."""
+    rng, rows = np.random.default_rng(3), []
+    for v, load in enumerate([1000, *rng.integers(10, 60, 38), 5]):
+        gaps = np.exp(rng.normal(np.log(40), 0.6, load)) + (rng.random(load) < 0.2) * rng.exponential(86400, load)
+        rows.append(pd.DataFrame({"annotator": f"A{v}", "seconds": gaps.cumsum()}))
+    votes = pd.concat(rows, ignore_index=True)
+    votes.loc[::50, "seconds"] = np.nan  # some times are missing
+    fast = votes.index[votes["annotator"] == "A7"][:10]
+
+    def found(seconds):
+        times = pd.Timestamp("2026-11-30") + pd.to_timedelta(seconds, unit="s")
+        return [row["annotator"] for row in voter_results.bursts(votes.assign(completed_at=times))]
+
+    assert found(votes["seconds"]) == []
+    hurried = votes["seconds"].copy()
+    hurried[fast] = 3.0 * np.arange(10)
+    assert found(hurried) == ["A7"]
+    assert found(86400.0 * (votes["seconds"] // 86400)) == []  # days alone

@@ -85,6 +85,16 @@ def timed(fast):
     return marks.assign(work_unit=unit, seconds=pd.Series(seconds, marks.index).groupby(unit).transform("first")), talk_
 
 
+def bursts(fast):
+    """A vote a minute by each of 12 voters, but once ten in twenty seconds by one; one voter's times are missing."""
+    marks, talk_ = votes(SEED)
+    minutes = 60.0 * marks.groupby("annotator").cumcount() + np.random.default_rng(SEED).uniform(0, 40, len(marks))
+    some = marks.index[marks["annotator"] == "v3"][12:22]
+    minutes[some] = minutes[some[0]] + 2.0 * np.arange(10) if fast else minutes[some]
+    times = pd.Timestamp("2026-11-30") + pd.to_timedelta(minutes, unit="s")
+    return marks.assign(completed_at=times.mask(marks["annotator"] == "v5")), talk_
+
+
 def spelt_people():
     marks, talk_ = crossed()
     return marks.assign(annotator=marks["annotator"].replace("p4", "P-3")), talk_
@@ -227,6 +237,7 @@ CASES = {
     "copied_annotator": (copied, crossed),
     "constant_annotator": (constant, crossed),
     "fast_annotator": (lambda: timed(True), lambda: timed(False)),
+    "burst_voter": (lambda: bursts(True), lambda: bursts(False)),
     "annotator_spellings": (spelt_people, crossed),
     "system_spellings": (spelt_systems, crossed),
     "unequal_n": (unequal, crossed),
@@ -338,6 +349,25 @@ def test_copies_are_named_where_all_others_are_copies_too():
     same = marks["annotator"].replace({"p2": "p0", "p3": "p1"})
     score = marks.groupby(["dialogue", "label", same])["score"].transform("first")
     assert "copied_annotator" in codes((marks.assign(score=score), talk_))
+
+
+def test_a_voter_who_copies_is_found_among_many():
+    """Of 200, more than are compared pair by pair elsewhere; sides are turned in some of the votes of the copy."""
+    marks, talk_ = votes(SEED, n=8000, people=200)
+    assert not checked((marks, talk_)).findings
+    own = marks[marks["annotator"] == "v7"]
+    turned = own.index[::3]
+    ends = {"system": "system_b", "dialogue": "dialogue_b", "system_b": "system", "dialogue_b": "dialogue"}
+    copy = own.assign(annotator="v9")
+    for one, other in ends.items():
+        copy.loc[turned, one] = own.loc[turned, other]
+    copy.loc[turned, "score"] *= -1
+    every = pd.concat([marks[marks["annotator"] != "v9"], copy], ignore_index=True)
+    (found,) = [f for f in checked((every, talk_)).findings if f.code == "copied_annotator"]
+    facts = {k: found.facts[k] for k in ("annotator", "annotator_b", "differs", "copies", "annotators")}
+    assert facts == {"annotator": "v7", "annotator_b": "v9", "differs": 0.0, "copies": 1, "annotators": 200}
+    (said,) = [one for one in findings.worded(checked((every, talk_)), NAMES) if one.code == "copied_annotator"]
+    assert "far fewer than others do." in said.what
 
 
 @pytest.mark.parametrize("known", [True, False])

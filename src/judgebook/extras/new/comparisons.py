@@ -19,7 +19,7 @@ from judgebook import codes
 from judgebook.extras.new import cleaning, grids, roles
 from judgebook.extras.new.asking.doubts import Answer
 from judgebook.extras.new.columns import Guess, add_label, is_rating, one_an_item, units, within
-from judgebook.extras.new.sides import Coding, coded, families, side_of, twins
+from judgebook.extras.new.sides import Coding, coded, families, side_of, tie_of, twins
 from judgebook.extras.new.words import is_prose
 from judgebook.sources.in_words import counted
 from judgebook.sources.nature import plain
@@ -374,11 +374,11 @@ def _ask_names(out: Guess, column: str, outcome: Outcome) -> None:
 
 
 def _notes(out: Guess, column: str, coding: Coding, n: dict[str, int]) -> None:
-    """What is not kept of the answers: how much better a side is, and which kind of tie."""
+    """What is not kept of the answers: how much better a side is, and which of several kinds of tie it is."""
     if len({w.lower() for w, side in coding.sides.items() if side == 1}) > 1:
         kept = "only which side is better is kept (`values`)"
         out.warnings.append(f"{column!r} says how much better one side is; {kept}")
-    ties = [w for w, side in coding.sides.items() if side == 0]
+    ties = [w for w, side in coding.sides.items() if side == 0 and not tie_of(w)]
     if len({w.lower() for w in ties}) > 1 and coding.sure == 3:
         kinds = ", ".join(f"{w} ({n[w]})" for w in ties)
         out.warnings.append(f"{column!r}: {kinds} are ties; which kind is not kept (`values`)")

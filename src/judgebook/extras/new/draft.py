@@ -29,6 +29,7 @@ from judgebook.extras.new.nested.records import guess_records
 from judgebook.extras.new.several import json_of
 from judgebook.extras.new.shapes import periods
 from judgebook.extras.new.shapes.ranks import as_rows
+from judgebook.extras.new.sides import tie_of
 from judgebook.extras.new.spelling import JsonColumn, Shape, comment, declaration, distinct, flow, label_lines, quoted
 from judgebook.extras.new.tables import nameless
 from judgebook.extras.new.words import label_id, ranked, scale_text
@@ -552,7 +553,9 @@ def _scores(guess: Guess, *, records: bool) -> list[str]:
     lines += [f"constants: {flow(constants)}"] if constants else []
     lines += guess.more
     lines += [f"first_turn: {guess.first_turn}"] if guess.first_turn else []
-    return lines + ([f"values: {flow(guess.values)}"] if guess.values else [])
+    lines += [f"values: {flow(guess.values)}"] if guess.values else []
+    ties = {word: kind for word, side in guess.values.items() if side == 0 and (kind := tie_of(word))}
+    return lines + ([f"ties: {flow(ties)}"] if ties and guess.comparative else [])
 
 
 def _source(

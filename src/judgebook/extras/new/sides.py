@@ -62,6 +62,12 @@ def side_of(word: str) -> int | None:
     return None
 
 
+def tie_of(word: str) -> str | None:
+    """Which kind of tie a word says: both good or both bad; None where it does not say."""
+    found = re.search(r"both[ _-]?(?:(?:are|were|sides|answers|responses)[ _-])*(good|bad)(?![a-z])", word.lower())
+    return f"both {found[1]}" if found else None
+
+
 def families(names: Iterable[str]) -> dict[tuple[str, ...], dict[str, str]]:
     """Names that differ in a place only: what is left of each place, and right of it -> place -> name."""
     found: dict[tuple[str, ...], dict[str, str]] = {}

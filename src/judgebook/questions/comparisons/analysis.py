@@ -1,8 +1,9 @@
 """What decides votes on pairs? The results of notebook 19.
 
 Each part of the question has a module that makes its rows, and a view of its own: `adjusted` the boards at equal
-covariates, `kinds` those by kind of prompt, `voter_results` who voted and what would change the first place,
-`next_votes` who may be the best and what to compare next, `changed` what is new since a day.
+covariates, `kinds` those by kind of prompt, `ties` what kinds of ties there are, `voter_results` who voted and what
+would change the first place, `next_votes` who may be the best and what to compare next, `changed` what is new since a
+day.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations import population
-from judgebook.questions.comparisons import adjusted, changed, kinds, next_votes, voter_results
+from judgebook.questions.comparisons import adjusted, changed, kinds, next_votes, ties, voter_results
 from judgebook.questions.comparisons.adjusted import Measured
 from judgebook.questions.performance.analysis import chosen
 from judgebook.study.labels import Label
@@ -48,6 +49,7 @@ def analyse(
     return collect(
         adjusted.boards(judged, of, people, confidence=confidence),
         () if kind is None else kinds.boards(judged, kind, people, mix, confidence=confidence),
+        ties.rows(judged, kind, confidence=confidence),
         voter_results.rows(judged),
         next_votes.rows(judged, people, confidence=confidence),
         changed.rows(judged, people, since, confidence=confidence),

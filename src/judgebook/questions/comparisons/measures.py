@@ -6,6 +6,8 @@ Nothing here is stored with texts: measures are computed from them where they ar
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
@@ -65,12 +67,28 @@ def refusals(text: str) -> int:
     return int(bool(_REFUSAL.search(text[:_OPENING])))
 
 
+def script(text: str) -> str:
+    """The most frequent script of letters outside of code, as Unicode names it (`LATIN`); empty without letters.
+    Chinese characters and kana, which Japanese mixes, are one (`CJK`)."""
+    n: Counter[str] = Counter()
+    for letter, times in Counter(unicodedata.normalize("NFKC", _CODE.sub("", text))).items():
+        name = re.split("[ -]", unicodedata.name(letter, ""))[0]
+        n["CJK" if name in ("HIRAGANA", "KATAKANA") else name] += times * letter.isalpha()
+    return max(+n, key=n.__getitem__, default="")
+
+
+def other_script(answer: str, prompt: str = "") -> int:
+    """1 where an answer is written mostly in another script than what the user wrote before it, code left out, else 0,
+    also where either has no letters. Languages of one script, such as English and French, are not told apart."""
+    return int(len({script(answer), script(prompt)} - {""}) > 1)
+
+
 #: what texts are measured by, by the name that a YAML gives it
-OF_TEXTS: Mapping[str, Callable[[str], int]] = MappingProxyType(
-    {f.__name__: f for f in (characters, words, headers, list_items, bold, code_blocks, refusals)}
+OF_TEXTS: Mapping[str, Callable[..., int]] = MappingProxyType(
+    {f.__name__: f for f in (characters, words, headers, list_items, bold, code_blocks, refusals, other_script)}
 )
 #: the others count by how many times larger one is
-DIFFERENCES = ("refusals",)
+DIFFERENCES = ("refusals", "other_script")
 _PLACE = ["corpus", "dialogue", "turn"]
 #: turn of what is measured of a whole dialogue
 _WHOLE = -1
@@ -79,10 +97,12 @@ _WHOLE = -1
 def of_texts(dialogues: Dialogues, name: str) -> pd.Series:
     """A measure of OF_TEXTS by corpus, dialogue and turn; of whole dialogues (turn -1) summed over turns.
 
-    Turns of which the data have no text are left out; an empty text is one of length 0.
+    Turns of which the data have no text are left out, or for `other_script` not what the user wrote; an empty text is
+    one of length 0.
     """
-    said = dialogues.dropna(subset="system_text")
-    return _by_place(said, [OF_TEXTS[name](str(text)) for text in said["system_text"]], "sum")
+    texts = ["system_text", "user_text"] if name == other_script.__name__ else ["system_text"]
+    said = dialogues.dropna(subset=texts)
+    return _by_place(said, [OF_TEXTS[name](*row) for row in said[texts].astype(str).to_numpy()], "sum")
 
 
 def given(name: str, metric_scores: pd.DataFrame, dialogue_facts: pd.DataFrame) -> pd.Series:

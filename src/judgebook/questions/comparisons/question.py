@@ -16,8 +16,9 @@ class Comparisons(Section):
     covariates: list[str] = Field(
         ["side", "characters"],
         description="what a vote may depend on besides the systems: `side` (which answer was shown first); of texts "
-        "`characters`, `words`, `headers`, `list_items`, `bold`, `code_blocks`, `refusals`; or a number that the data "
-        "have for the answers (a name in `metrics` and `metrics_b`, or the key of a fact)",
+        "`characters`, `words`, `headers`, `list_items`, `bold`, `code_blocks`, `refusals`, `other_script` (than "
+        "that of the prompt); or a number that the data have for the answers (a name in `metrics` and `metrics_b`, or "
+        "the key of a fact)",
         examples=[["side", "characters", "headers"]],
     )
     ratios: list[str] = Field(

@@ -297,10 +297,10 @@ def _mixed(logs: np.ndarray, shares: np.ndarray) -> tuple[float, np.ndarray]:
     return float((top[:, 0] + np.log(total)).sum()), likelihood * weight / total[:, None]
 
 
-def copies(c: Comparisons) -> np.ndarray:
+def copies(c: Comparisons, alpha: float = _ALPHA) -> np.ndarray:
     """(v,) the voter of whom each is a copy, -1 of nobody: pairs of voters with the same votes on nearly all common
     items (a pair of answers to a context), where those of others on these items differ. The chance of any false pair is
-    at most _ALPHA, if others judge apart. One of each group counts: with most votes, the first of these."""
+    at most alpha, if others judge apart. One of each group counts: with most votes, the first of these."""
     who = np.asarray(c.annotator)
     n, s, turned = int(who.max()) + 1, len(c.systems), c.first > c.second
     pair = np.where(turned, c.second * s + c.first, c.first * s + c.second)
@@ -333,7 +333,7 @@ def copies(c: Comparisons) -> np.ndarray:
     met = [np.bincount(ends[rest], np.tile(x, 2)[rest], n) + _PRIOR for x in (differ, expected)]
     own = met[0] / met[1]
     expected *= np.clip(own[a] + own[b] - 1, _LEAST, None)
-    named = alike & (bdtr(differ, shares.astype(int), np.minimum(expected / shares, 1)) < _ALPHA / len(a))
+    named = alike & (bdtr(differ, shares.astype(int), np.minimum(expected / shares, 1)) < alpha / len(a))
     joined = sparse.coo_array((np.ones(named.sum()), (a[named], b[named])), shape=(n, n))
     group = connected_components(joined, directed=False)[1]
     order = np.lexsort((np.arange(n), -np.bincount(who, minlength=n)))

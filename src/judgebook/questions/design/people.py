@@ -11,7 +11,9 @@ import pandas as pd
 from scipy.special import bdtr, stdtrit
 
 from judgebook.annotations.dialogue_values import all_own
+from judgebook.model.fit import coded
 from judgebook.questions.annotators.indicators import MIN_VALUES, esd
+from judgebook.questions.comparisons import voter_results, voters
 from judgebook.questions.design import changes
 from judgebook.questions.design.material import (
     ALPHA,
@@ -22,6 +24,7 @@ from judgebook.questions.design.material import (
     StudyFrames,
     check,
 )
+from judgebook.questions.performance.fitted import votes
 from judgebook.sources.ids.look_alikes import alike
 from judgebook.statistics.clusters import LEAST_DF
 from judgebook.study.schema import Annotations
@@ -249,6 +252,9 @@ def copied(part: Evaluation) -> PricedFacts:
     part.need_people()
     if part.rows["annotator"].nunique() < 2:
         raise NotCheckableError("There is only one annotator.")
+    if part.rows["dialogue_b"].notna().all():
+        yield from _copied_votes(part)
+        return
     if not part.rows.duplicated(_ITEM).any():
         raise NotCheckableError("No item was judged twice.")
     pairs = copies(part.rows)
@@ -259,6 +265,48 @@ def copied(part: Evaluation) -> PricedFacts:
     facts["annotators"] = n_annotators = part.rows["annotator"].nunique()
     # the two count as one of so few: agreement is overstated, and so is the number of annotators
     yield part.left_out(part.rows["annotator"] == other, 3 / n_annotators, facts)
+
+
+def _copied_votes(part: Evaluation) -> PricedFacts:
+    """As `copied`, of votes, by how notebook 19 finds them: of however many voters, on the same prompts and systems."""
+    found, again = list[dict[str, Any]](), False
+    for _, rows in part.votes.groupby("label"):
+        pair = rows["dialogue"].astype(str) + " " + rows["dialogue_b"].astype(str)
+        c, names = votes(rows.assign(pair=pair), people=True), coded(rows["annotator"])[1]
+        ends = {"context": c.context, "low": np.minimum(c.first, c.second), "high": np.maximum(c.first, c.second)}
+        score = np.where(c.first < c.second, c.score, -c.score)
+        cast = pd.DataFrame({"who": c.annotator, **ends, "score": score}).drop_duplicates(["who", *ends])
+        again |= bool(cast.duplicated([*ends]).any())
+        of = voters.copies(c, ALPHA)
+        for v in np.flatnonzero(of >= 0):
+            both = cast[cast["who"] == of[v]].merge(cast[cast["who"] == v], on=[*ends])
+            facts = {"annotator": names[of[v]], "annotator_b": names[v], "n": len(both)}
+            found.append(facts | {"differs": float((both["score_x"] != both["score_y"]).mean())})
+    if not again:
+        raise NotCheckableError("No item was judged twice.")
+    if found:
+        gone = part.rows["annotator"].isin([one["annotator_b"] for one in found])
+        n_annotators = part.rows["annotator"].nunique()
+        most = max(found, key=lambda one: one["n"])
+        yield part.left_out(gone, 3 / n_annotators, most | {"copies": len(found), "annotators": n_annotators})
+
+
+@check("burst_voter", "order", "judges")
+def burst(part: Evaluation) -> PricedFacts:
+    """Voters who once cast votes in a row far faster than quick votes are cast."""
+    part.need_people()
+    timed = part.votes[part.votes["completed_at"].notna()]
+    if (timed.groupby(["label", "annotator"]).size() >= voter_results.ROW).sum() < voter_results.ROW:
+        raise NotCheckableError(f"Fewer than {voter_results.ROW} voters have times of {voter_results.ROW} votes.")
+    rows = [row for _, of_label in timed.groupby("label") for row in voter_results.bursts(of_label)]
+    seconds = {row["annotator"]: row["estimate"] for row in sorted(rows, key=lambda row: -row["estimate"])}
+    if not seconds:
+        return
+    named = sorted(seconds, key=seconds.__getitem__)
+    gone = part.rows["annotator"].isin(named)
+    share = float(gone.mean())
+    facts = {"annotators": named[:5], "n": len(named), "seconds": float(seconds[named[0]]), "votes": voter_results.ROW}
+    yield part.left_out(gone, share, facts | {"share": share})
 
 
 @check("constant_annotator", "labels", "judges", "order")

@@ -119,7 +119,9 @@ TOO_FEW = "too few of its questions answered (`composites`)"
 
 
 def scored(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], state: State) -> pd.DataFrame:
-    """Scores in words as numbers: by `values`, and by the categories of their label."""
+    """Scores in words as numbers: by `values`, and by the categories of their label; and what `ties` say of them."""
+    if source.ties:
+        marks = marks.assign(tie=codes.mapped(marks["score"], source.ties.get))
     score = codes.mapped(marks["score"], lambda text: source.values.get(text, text))
     if "system_b" in marks:
         # the winner of a comparison by its name
