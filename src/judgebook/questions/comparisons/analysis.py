@@ -2,7 +2,8 @@
 
 Each part of the question has a module that makes its rows, and a view of its own: `adjusted` the boards at equal
 covariates, `kinds` those by kind of prompt, `voter_results` who voted and what would change the first place,
-`next_votes` who may be the best and what to compare next, `changed` what is new since a day.
+`next_votes` who may be the best and what to compare next, `changed` what is new since a day, `ratings_and_votes` whether
+ratings of the same systems say the same.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations import population
-from judgebook.questions.comparisons import adjusted, changed, kinds, next_votes, voter_results
+from judgebook.questions.comparisons import adjusted, changed, kinds, next_votes, ratings_and_votes, voter_results
 from judgebook.questions.comparisons.adjusted import Measured
 from judgebook.questions.performance.analysis import chosen
 from judgebook.study.labels import Label
@@ -38,12 +39,13 @@ def analyse(
     kind: pd.Series | None = None,
     mix: Mapping[str, float] = MappingProxyType({}),
     *,
+    rated: Annotations | None = None,
     since: str | None = None,
     inference: str = "auto",
     confidence: float = 0.95,
 ) -> Results:
-    """All results of notebook 19. judged : of `votes`. of : covariates. kind, mix : of `kinds.boards`. since : of
-    `changed.rows`. inference : of `population.modelled`."""
+    """All results of notebook 19. judged : of `votes`. of : covariates. kind, mix : of `kinds.boards`. rated : of
+    `ratings_and_votes.rated`. since : of `changed.rows`. inference : of `population.modelled`."""
     people: Mapping[tuple[str, str], population.Population] = population.modelled(judged, inference)
     return collect(
         adjusted.boards(judged, of, people, confidence=confidence),
@@ -51,4 +53,5 @@ def analyse(
         voter_results.rows(judged),
         next_votes.rows(judged, people, confidence=confidence),
         changed.rows(judged, people, since, confidence=confidence),
+        () if rated is None else ratings_and_votes.rows(judged, rated, inference, confidence=confidence),
     )
