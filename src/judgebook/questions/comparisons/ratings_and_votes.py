@@ -14,14 +14,14 @@ of those with one quality are said to have two, and 94 to 96% of intervals of wh
 
 References
 ----------
-Fuller 1987, Measurement error models, sections 1.3 and 2.2. Fieller 1954, Journal of the Royal Statistical Society B 16,
-175-185. Cameron, Gelbach and Miller 2011, Journal of Business and Economic Statistics 29, 238-249 (clusters of two
+Fuller 1987, Measurement error models, sections 1.3 and 2.2. Fieller 1954, Journal of the Royal Statistical Society B
+16, 175-185. Cameron, Gelbach and Miller 2011, Journal of Business and Economic Statistics 29, 238-249 (clusters of two
 kinds). Dunn 1961, Journal of the American Statistical Association 56, 52-64 (all systems at once).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan, pi
 from typing import Any
@@ -41,9 +41,7 @@ from judgebook.model.comparisons import Comparisons, outcomes
 from judgebook.model.contrasts import Levels, of_pairs
 from judgebook.model.fit import Fit
 from judgebook.questions.comparisons.adjusted import ends_of
-from judgebook.questions.performance.analysis import chosen
 from judgebook.questions.performance.fitted import LARGE, judgements, votes
-from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import Annotations
 
@@ -54,6 +52,8 @@ FEW, APART = "fewer than three systems have both", "votes or ratings alone do no
 #: angles that are tried at first
 _ANGLES = 180
 PLACE, KIND = ["corpus", "group"], ["method", "label"]
+#: what identifies a comparison of votes and ratings: `label_b` and `rated` are label and method of the latter
+KEYS = [*PLACE, *KIND, "label_b", "rated"]
 #: evidence, as rows name it
 VOTES, RATINGS, BOTH = "votes", "ratings", "both"
 
@@ -79,45 +79,52 @@ class OneQuality:
     quality: Levels | None
 
 
+#: x, y and their covariances with themselves and each other
+_Both = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
 class _Line:
     """The line of largest likelihood through x and y, of which `b` (k, s) takes contrasts. Angles, in units in which it
     is about 1 : 1, are those of slopes: pi / 2 stands for ratings that are all the same."""
 
-    def __init__(self, x: np.ndarray, y: np.ndarray, cx: np.ndarray, cy: np.ndarray, cxy: np.ndarray, b: np.ndarray):
+    def __init__(self, both: _Both, b: np.ndarray):
+        x, y, cx, cy, cxy = both
         self.x, self.y, self.cx, self.cy, self.cxy = b @ x, b @ y, b @ cx @ b.T, b @ cy @ b.T, b @ cxy @ b.T
         self.unit = np.sqrt((self.x @ self.x + np.trace(self.cx)) / (self.y @ self.y + np.trace(self.cy)))
         tried = (np.arange(_ANGLES) + 0.5) * pi / _ANGLES - pi / 2
-        near = tried[np.argmin([self.distance(angle) for angle in tried])]
-        bounds, options = (near - pi / _ANGLES, near + pi / _ANGLES), {"xatol": 1e-9}
-        self.angle = float(minimize_scalar(self.distance, bounds=bounds, method="bounded", options=options).x)
-        self.least, self.slope = self.distance(self.angle), float(np.tan(self.angle)) * self.unit
-        rest, spread = self.rest(self.slope, 1.0)
-        theta = self.x - (self.slope * self.cxy - self.cx) @ np.linalg.solve(spread, rest)
+        near = tried[np.argmin(self.distance(tried))]
+        bounds = near - pi / _ANGLES, near + pi / _ANGLES
+        self.angle = float(minimize_scalar(self._at, bounds=bounds, method="bounded", options={"xatol": 1e-9}).x)
+        self.least, self.slope = self._at(self.angle), float(np.tan(self.angle)) * self.unit
+        rest = self.slope * self.y - self.x
+        theta = self.x - (self.slope * self.cxy - self.cx) @ np.linalg.solve(self.spread(self.slope, 1.0), rest)
         self.quality = theta / self.slope  # (k,) contrasts, in points
 
-    def rest(self, of_y: float, of_x: float) -> tuple[np.ndarray, np.ndarray]:
-        """(k,) what is left of both, and its covariance."""
-        both = self.cxy + self.cxy.T
-        return of_y * self.y - of_x * self.x, of_y**2 * self.cy + of_x**2 * self.cx - of_y * of_x * both
+    def spread(self, of_y: np.ndarray | float, of_x: np.ndarray | float) -> np.ndarray:
+        """(…, k, k) covariance of what is left of y and x by these factors (…, 1, 1)."""
+        return np.asarray(of_y**2 * self.cy + of_x**2 * self.cx - of_y * of_x * (self.cxy + self.cxy.T))
 
-    def distance(self, angle: float) -> float:
-        rest, spread = self.rest(np.sin(angle) * self.unit, np.cos(angle))
-        return float(rest @ np.linalg.solve(spread, rest))
+    def distance(self, angle: np.ndarray) -> np.ndarray:
+        """(angles,) squared distances from 0 of what is left."""
+        of_y, of_x = (np.sin(angle) * self.unit)[:, None], np.cos(angle)[:, None]
+        rest = of_y * self.y - of_x * self.x
+        solved = np.linalg.solve(self.spread(of_y[..., None], of_x[..., None]), rest[..., None])
+        return np.asarray((rest * solved[..., 0]).sum(axis=1))
+
+    def _at(self, angle: float) -> float:
+        return float(self.distance(np.array([angle]))[0])
 
     def interval(self, df: float, confidence: float) -> tuple[float, float]:
         """Of the slope; NaN where one of its ends is beyond any number."""
         allowed, ends = self.least + fdtri(1, df, confidence), []
         for sign in (-1, 1):
             steps = self.angle + sign * np.linspace(0, pi / 2, _ANGLES)
-            beyond = [i for i, angle in enumerate(steps) if self.distance(angle) > allowed]
-            if not beyond:
+            first = int(np.argmax(self.distance(steps) > allowed))
+            if not first:
                 return nan, nan
-            bracket = steps[beyond[0] - 1], steps[beyond[0]]
-            ends.append(brentq(lambda angle: self.distance(angle) - allowed, *bracket))
-        if abs(ends[0]) >= pi / 2 or abs(ends[1]) >= pi / 2:
-            return nan, nan
+            ends.append(brentq(lambda angle: self._at(angle) - allowed, steps[first - 1], steps[first]))
         low, high = np.tan(ends) * self.unit
-        return float(low), float(high)
+        return (float(low), float(high)) if max(-ends[0], ends[1]) < pi / 2 else (nan, nan)
 
     def covariance(self) -> np.ndarray:
         """(k, k) of `quality`, the slope being estimated."""
@@ -136,7 +143,7 @@ def together(by_votes: Levels, by_ratings: Levels, shared: float, confidence: fl
     centre = np.eye(s) - 1 / s
     cx, cy = (centre @ of.covariance @ centre for of in (by_votes, by_ratings))
     both = (by_votes.estimates, by_ratings.estimates, cx, cy, shared * _root(cx) @ _root(cy))
-    line = _Line(*both, helmert(s))
+    line = _Line(both, helmert(s))
     vx, vy = of_pairs(cx), line.slope**2 * of_pairs(cy)
     of_df = [np.minimum(of.df[pairs], LARGE) for of in (by_votes, by_ratings)]
     # Satterthwaite: of a sum of variances each counts by its share, of a weighted mean by its weight
@@ -148,9 +155,7 @@ def together(by_votes: Levels, by_ratings: Levels, shared: float, confidence: fl
         whole = np.full((s, s), LARGE)
         whole[pairs] = whole[pairs[::-1]] = combined
         b = helmert(s)
-        quality = replace(
-            by_ratings, estimates=b.T @ line.quality, covariance=b.T @ line.covariance() @ b, df=whole
-        )
+        quality = replace(by_ratings, estimates=b.T @ line.quality, covariance=b.T @ line.covariance() @ b, df=whole)
     same = np.ones(s, bool)
     while True:
         beyond, half, p = _beyond(both, same, median, confidence)
@@ -162,14 +167,12 @@ def together(by_votes: Levels, by_ratings: Levels, shared: float, confidence: fl
     return OneQuality(line.slope, low, high, statistic, p_value, beyond, half, p, quality)
 
 
-def _beyond(
-    both: tuple[np.ndarray, ...], same: np.ndarray, df: float, confidence: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _beyond(both: _Both, same: np.ndarray, df: float, confidence: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(s,) points above what votes say, half-widths and p-values; the line is that of systems which are the `same`."""
     x, y, cx, cy, cxy = both
     s, b = len(x), np.zeros((same.sum() - 1, len(x)))
     b[:, same] = helmert(int(same.sum()))
-    line, others = _Line(*both, b), same & ~np.eye(s, dtype=bool)
+    line, others = _Line(both, b), same & ~np.eye(s, dtype=bool)
     g, against = line.slope, np.eye(s) - others / others.sum(axis=1, keepdims=True)
     spread = g**2 * cy + cx - g * (cxy + cxy.T)
     at = np.where(same, line.quality @ b + y[same].mean(), y)
@@ -231,28 +234,18 @@ def _root(m: np.ndarray) -> np.ndarray:
     values, vectors = np.linalg.eigh(m)
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
 
-def rated(annotations: Annotations, labels: Iterable[Label], unranked: Collection[str] = ()) -> Annotations:
-    """Ratings of ranked systems on labels with a direction and a scale of more than a point, so that more is better;
-    of groups with people theirs alone."""
-    labels = [x for x in labels if x.unit != "pair" and x.direction and x.scale[1] - x.scale[0] > 1]
-    rows = chosen(annotations, unranked, labels)
-    direction = {(x.method, x.id): x.direction for x in labels}
-    sign = np.array([direction.get(key, 0) for key in zip(rows["method"], rows["label"], strict=True)])
-    return rows.assign(score=sign * rows["score"])[(sign != 0) & ~rows["system"].isin(list(unranked))]
 
-
-def rows(
-    judged: Annotations, rated: Annotations, inference: str = "auto", *, confidence: float = 0.95
-) -> Results:
+def rows(judged: Annotations, rated: Annotations, inference: str = "auto", *, confidence: float = 0.95) -> Results:
     """Results for each label of votes and the ratings of that name by the same group; where no names are the same, of
-    the only labels of both kinds. judged : of `analysis.votes`. inference : of `population.modelled`."""
+    the only labels of both kinds. judged, rated : of `analysis.votes` and
+    `analysis.rated`. inference : of `population.modelled`."""
     out = list[dict[str, Any]]()
     if rated.empty:
         return Results()
     voters, raters = (population.modelled(each, inference) for each in (judged, rated))
     for place, every in in_turn(judged, PLACE):
         of_votes = list(in_turn(every, KIND))
-        of_ratings = list(in_turn(rated[(rated[PLACE] == place).all(axis=1)], KIND))
+        of_ratings = list(in_turn(rated[(rated[PLACE] == [*place]).all(axis=1)], KIND))
         only = len(of_votes) == len(of_ratings) == 1
         for (method, label), part in of_votes:
             head = dict(zip(PLACE, place, strict=True)) | {"method": method, "label": label, "level": "pair"}
@@ -286,14 +279,16 @@ def _of_board(
     found = together(levels[VOTES], levels[RATINGS], shared, confidence)
     yield row | {"estimate": found.statistic, "p_value": found.p_value}
     yield {**head, "statistic": "errors_in_common", "estimate": shared}
-    ends = ends_of(*expit([found.low, found.high]), "profile")
-    yield {**head, "statistic": "wins_by_rating", "estimate": expit(found.slope), **ends}
+    wins = {"estimate": expit(found.slope), **ends_of(expit(found.low), expit(found.high), "profile")}
+    yield {**head, "statistic": "wins_by_rating", **wins}
     for i, system in enumerate(systems):
         gap, half = found.beyond[i], found.half[i]
         one = {"system": system, "estimate": gap, "p_adjusted": found.p_adjusted[i]}
         yield {**head, "statistic": "rated_beyond_votes", **one, **ends_of(gap - half, gap + half, "simultaneous")}
-    for evidence, of in (levels | ({BOTH: found.quality} if found.quality else {})).items():
-        yield from _told(of, systems, head | {"evidence": evidence}, confidence)
+    if found.quality:
+        levels[BOTH] = found.quality
+    for evidence, of in levels.items():
+        yield from _told(of, systems, {**head, "evidence": evidence}, confidence)
 
 
 def _told(of: Levels, systems: Sequence[str], head: Mapping[str, Any], confidence: float) -> Iterator[dict[str, Any]]:

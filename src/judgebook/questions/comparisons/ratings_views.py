@@ -8,144 +8,113 @@ from textwrap import fill
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from scipy.special import logit
 
-from judgebook.display import cells
-from judgebook.display.grid_plots import MOST
 from judgebook.display.names import BAD, GOOD, OPEN, DisplayNames
 from judgebook.display.style import INK, PAGE, handle, legend_of, panel, subplots, tips
-from judgebook.display.text import Phrases, interval
-from judgebook.display.views import Plot, Prose, Table
-from judgebook.questions.comparisons.ratings_and_votes import BOTH, RATINGS, VOTES
-from judgebook.questions.comparisons.views import BOARD, surely
+from judgebook.display.text import Phrases, told
+from judgebook.display.views import Plot, Prose
+from judgebook.questions.comparisons.ratings_and_votes import BOTH, KEYS, RATINGS, VOTES
+from judgebook.questions.comparisons.views import surely
 from judgebook.questions.performance.arrangement import part_names
-from judgebook.study.results import ResultRows, Results, where
+from judgebook.study.results import Results, where
 
 _PHRASES = Phrases(__package__)
-_KEYS = [*BOARD, "label_b", "rated"]
-#: panels of the figure, of these beside each other
-_PANELS, _ACROSS = 6, 3
+#: boards that are drawn and told of, panels beside each other, and systems of a panel that are named
+SHOWN, _ACROSS, _NAMED = 6, 3, 12
+_ENDS = ["estimate", "ci_low", "ci_high"]
 
 
-def together(results: Results, names: DisplayNames) -> Iterator[Prose | Plot | Table]:
-    """Whether votes and ratings tell one story, and what both together decide."""
+def together(results: Results, names: DisplayNames) -> Iterator[Prose | Plot]:
+    """Whether votes and ratings go together, what both decide, and systems by either."""
     boards = [*_boards(results, names)]
-    if not boards:
-        return
-    yield Prose(_PHRASES.say("together", boards=boards))
-    if shown := [board for board in boards if board["known"]]:
-        yield _plot(results, shown[:_PANELS], names)
-    if len(boards) > 1:
-        yield _table(results, boards, names)
+    if boards:
+        differ, one = ([b for b in boards if b["differ"] == yes and (yes or b["known"])] for yes in (True, False))
+        yield Prose(_PHRASES.say("together", boards=boards, differ=differ, one=one, shown=SHOWN))
+        if shown := [board for board in differ + one if board["known"]]:
+            yield _plot(results, shown[:SHOWN], names)
 
 
 def _boards(results: Results, names: DisplayNames) -> Iterator[dict[str, Any]]:
     """Of each label and group: `row` of the test and `wins`, whether the slope is `known` to be above 0 (`turned`:
-    below), and whether votes and ratings `differ`; the systems `beyond`, and the most that any may be (`most`); of
-    `decided` pairs how many by each evidence, and the pairs that `only` both together decide."""
+    below), and whether votes and ratings `differ`; the systems `beyond`, and the most that any may be (`most`); how
+    many of `pairs` each evidence has `decided`, and pairs, the better first, that `only` both together decide."""
     tests = results["one_quality"]
-    labels = names.distinct_label if tests["method"].nunique() > 1 else partial(names.name, "label")
+    label_of = names.distinct_label if len(set(tests["method"])) > 1 else partial(names.name, "label")
     parts = part_names(tests, names)
-    several = len(tests) > 1, parts.nunique() > 1
     for row, part in zip(tests.to_dict("records"), parts, strict=True):
-        key = {k: row[k] for k in _KEYS}
-        wins, gaps = (where(results[s], **key) for s in ("wins_by_rating", "rated_beyond_votes"))
-        told = [labels(row["label"], row["method"]), part]
-        who = ", ".join(word for word, wanted in zip(told, several, strict=True) if wanted)
-        one: dict[str, Any] = {"key": key, "row": row, "who": who, "label": told[0], "why": "" if row["p_value"] >= 0 else row["note"]}
-        one["rated"] = names.name("label", row["label_b"], row["rated"])
-        one |= {"known": False, "turned": False, "differ": row["p_adjusted"] < 1 - names.confidence, "beyond": []}
-        if len(wins):
-            one["wins"] = wins.iloc[0].to_dict()
-            one["known"], one["turned"] = one["wins"]["ci_low"] > 0.5, one["wins"]["ci_high"] < 0.5
-            one["most"] = float(gaps[["ci_low", "ci_high"]].abs().to_numpy().max())
-            beyond = gaps[surely(gaps)] if one["differ"] and len(gaps) > 3 else gaps[:0]
-            one["beyond"] = [{"system": names.name("system", r["system"]), "row": r} for r in beyond.to_dict("records")]
-            one |= _decided(where(results["evidence_contrast"], **key), names)
+        key = {k: row[k] for k in KEYS}
+        wins, gaps, pairs = (
+            where(results[s], **key) for s in ("wins_by_rating", "rated_beyond_votes", "evidence_contrast")
+        )
+        who = [label_of(row["label"], row["method"])] * (len(tests) > 1) + [part] * (len(set(parts)) > 1)
+        one: dict[str, Any] = {"key": key, "row": row, "who": ", ".join(who), "why": "", "known": False}
+        one |= {"rated": names.name("label", row["label_b"], row["rated"]), "turned": False, "beyond": []}
+        one["differ"] = bool(row["p_adjusted"] < 1 - names.confidence)
+        if wins.empty:
+            yield one | {"why": row["note"]}
+            continue
+        one["wins"], one["most"] = wins.iloc[0].to_dict(), float(np.abs(gaps[_ENDS]).max(axis=None))
+        one["known"], one["turned"] = one["wins"]["ci_low"] > 0.5, one["wins"]["ci_high"] < 0.5
+        beyond = gaps[surely(gaps)] if one["differ"] and len(gaps) > 3 else gaps[:0]
+        one["beyond"] = [{"system": names.name("system", r["system"]), "row": r} for r in beyond.to_dict("records")]
+        sure = {e: pairs[(pairs["evidence"] == e) & surely(pairs)] for e in (VOTES, RATINGS, BOTH)}
+        told_of = {e: {*zip(of["system"], of["system_b"], strict=True)} for e, of in sure.items()}
+        one["decided"] = {e: len(of) for e, of in told_of.items()}
+        one["pairs"], only = (pairs["evidence"] == VOTES).sum(), told_of[BOTH] - told_of[VOTES] - told_of[RATINGS]
+        both = [r for r in sure[BOTH].to_dict("records") if (r["system"], r["system_b"]) in only]
+        better = [("system", "system_b") if r["estimate"] > 0 else ("system_b", "system") for r in both]
+        one["only"] = [[names.name("system", r[c]) for c in of] for r, of in zip(both, better, strict=True)]
         yield one
 
 
-def _decided(pairs: ResultRows, names: DisplayNames) -> dict[str, Any]:
-    sure = {name: of[surely(of)] for name, of in pairs.groupby("evidence")}
-    told = {name: set(zip(of["system"], of["system_b"], strict=True)) for name, of in sure.items()}
-    higher = {
-        (a, b): (a, b) if x > 0 else (b, a)
-        for a, b, x in zip(*(sure.get(BOTH, pairs[:0])[c] for c in ("system", "system_b", "estimate")), strict=True)
-    }
-    only = [higher[pair] for pair in higher if not any(pair in told[name] for name in (VOTES, RATINGS))]
-    called = [[names.name("system", system) for system in pair] for pair in only]
-    n = len(pairs[pairs["evidence"] == VOTES])
-    return {"decided": {name: len(told[name]) for name in told}, "pairs": n, "only": called}
-
-
-def _table(results: Results, boards: list[dict[str, Any]], names: DisplayNames) -> Table:
-    rows = results["one_quality"]
-    out = names.named(rows[BOARD]).reset_index(drop=True)
-    wins = results["wins_by_rating"].set_index(_KEYS).reindex(pd.MultiIndex.from_frame(rows[_KEYS]))
-    share = wins[["estimate", "ci_low", "ci_high"]] * 100
-    out["Votes won by one point more, %"] = cells.intervals(share, 0).to_numpy()
-    out["p of one quality"] = rows["p_adjusted"].to_numpy()
-    for name in (VOTES, RATINGS, BOTH):
-        of = [board.get("decided", {}).get(name) for board in boards]
-        out[f"Pairs decided by {name}"] = pd.array(of, dtype="Int64")
-    caption = "How many of 100 votes, ties left out, go to a system that is rated one point higher; whether votes and"
-    caption += " ratings measure one quality (p of all rows together, Holm); of all pairs of systems, those that are"
-    caption += " told apart by each evidence and, where one point more is sure to win votes, by both."
-    why = dict.fromkeys(out.columns, "Systems differ too little, or cannot be compared.")
-    return Table(out, "together", caption, {"p of one quality": 3}, why, folded=len(out) > MOST)
-
-
 def _plot(results: Results, boards: list[dict[str, Any]], names: DisplayNames) -> Plot:
+    """Systems by ratings and by votes, a panel for each board."""
     across = min(len(boards), _ACROSS)
     down = -(-len(boards) // across)
     width = PAGE if across > 1 else 3.9
     fig, axes = subplots(down, across, squeeze=False, width=width, height=2.6 * down + 0.5)
-    told = []
-    for ax, board in zip(axes.flat, boards, strict=False):
-        told.append(_panel(ax, results, board, names))
+    said = [_panel(ax, results, board, names) for ax, board in zip(axes.flat, boards, strict=False)]
     for ax in axes.flat[len(boards) :]:
         ax.set_visible(False)
     fig.supxlabel("Level by ratings (points from the mean)", fontsize=8)
     fig.supylabel("Strength by votes (log odds from the mean)", fontsize=8)
     if any(board["beyond"] for board in boards):
-        legend_of(fig, [handle("rated higher than its votes say", GOOD, "D", 0),
-                        handle("rated lower", BAD, "v", 0), handle("as they say", INK, "o", 0)])  # fmt: skip
-    caption = f"Lines of systems: {names.ci} of each. Line and band: what votes would be if both measured one quality,"
-    caption += " within the interval of its slope."
+        marks = ("as votes say", INK, "o"), ("rated higher", GOOD, "D"), ("rated lower", BAD, "v")
+        legend_of(fig, [handle(*mark, 0) for mark in marks])
+    caption = f"Lines of systems: {names.ci} of each. Line and band: where systems are if both measure one quality,"
+    caption += f" within the {names.ci} of its slope."
     title = _PHRASES.say("together_title", boards=boards)
-    return Plot(fig, "together", f"{'; '.join(told)}.", caption, title, "Systems by ratings and by votes")
+    return Plot(fig, "together", f"{'. '.join(said)}.", caption, title, "Systems by ratings and by votes")
 
 
 def _panel(ax: Axes, results: Results, board: dict[str, Any], names: DisplayNames) -> str:
     """Draws a board; what it shows, in words."""
     levels = where(results["evidence_level"], **board["key"])
-    x, y = (levels[levels["evidence"] == e].set_index("system") for e in (RATINGS, VOTES))
-    slopes = logit([min(board["wins"][c], 1 - 1e-9) for c in ("estimate", "ci_low", "ci_high")])
-    ends = np.array([x["ci_low"].min(), x["ci_high"].max()])
-    grid = np.linspace(*ends, 50)
-    bounds = np.outer(slopes[1:], grid)
-    reach = 1.1 * y[["ci_low", "ci_high"]].abs().to_numpy().max()
-    ax.fill_between(grid, bounds.min(axis=0), bounds.max(axis=0), color="#E6EAEF", linewidth=0)
-    ax.plot(grid, slopes[0] * grid, color=OPEN, linewidth=1)
-    above = y["estimate"].rank(method="first") % 2
+    x, y = (where(levels, evidence=e).set_index("system")[_ENDS] for e in (RATINGS, VOTES))
+    slope, *ends = logit([min(board["wins"][c], 1 - 1e-9) for c in _ENDS])
+    grid = np.linspace(x["ci_low"].min(), x["ci_high"].max(), 50)
+    reach = 1.1 * np.abs(y).max(axis=None)
+    band = np.clip(np.sort(np.outer(ends, grid), axis=0), -reach, reach)
+    ax.fill_between(grid, *band, color="#E6EAEF", linewidth=0)
+    ax.plot(grid, np.where(np.abs(slope * grid) < reach, slope * grid, np.nan), color=OPEN, linewidth=1)
     far = {of["row"]["system"]: of["row"]["estimate"] for of in board["beyond"]}
     said = []
     for system in x.index:
-        a, b, gap = x.loc[system], y.loc[system], far.get(system, 0.0)
+        a, b, gap, name = x.loc[system], y.loc[system], far.get(system, 0.0), names.name("system", system)
         color, marker = (INK, "o") if gap == 0 else (GOOD, "D") if gap > 0 else (BAD, "v")
         ax.hlines(b["estimate"], a["ci_low"], a["ci_high"], color=color, linewidth=0.8)
         ax.vlines(a["estimate"], b["ci_low"], b["ci_high"], color=color, linewidth=0.8)
         ax.plot(a["estimate"], b["estimate"], marker, color=color, markersize=4)
-        if len(x) <= 12 or gap:
-            at = (a["estimate"], b["estimate"])
-            ax.annotate(names.name("system", system), at, (4, 4 if above[system] else -9), textcoords="offset points", fontsize=6.5)
-        said.append(f"{names.name('system', system)}: ratings {interval(*a[['estimate', 'ci_low', 'ci_high']])},"
-                    f" votes {interval(*b[['estimate', 'ci_low', 'ci_high']])}")  # fmt: skip
+        if len(x) <= _NAMED or gap:
+            up = bool(b["estimate"] > slope * a["estimate"])
+            off, place = ((-3, 3) if up else (3, -8)), {"ha": "right" if up else "left", "fontsize": 6.5}
+            ax.annotate(name, (a["estimate"], b["estimate"]), off, textcoords="offset points", **place)
+        said.append(f"{told(name, a.to_dict())} by ratings, {told('', b.to_dict())[2:]} by votes")
     ax.set_ylim(-reach, reach)
+    ax.margins(x=0.3)
     tips(ax, said, x["estimate"], y["estimate"])
     panel(ax, levels, names)
-    title = board["who"] or board["label"]
-    ax.set_title(fill(title, 25))
-    return f"{title}: " + "; ".join(said)
+    ax.set_title(fill(board["who"] or board["rated"], 25))
+    return f"{board['who'] or board['rated']}: {'; '.join(said)}"
