@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from fixtures.boxes import unreadable
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import expit, logit
 from scipy.stats import chi2
 from statsmodels.tools.numdiff import approx_hess
 
@@ -70,24 +70,35 @@ def drawn(rng, x, y, shared=0.0, df=np.inf):
     return [Levels(level + error, np.diag(size**2), np.full((s, s), df)) for level, error, size in every]
 
 
+def unit(x, y):
+    """The ratio of the errors of both, in which a slope is the tangent of an angle."""
+    spread = [np.trace(of.covariance) - of.covariance.mean() * len(of) for of in (x, y)]
+    return np.sqrt(spread[0] / spread[1])
+
+
+def at_slope(slope, true, u):
+    """By how much more points a distance on the line is at this slope than at the true one."""
+    return np.cos(np.arctan(slope / u)) / np.cos(np.arctan(true / u))
+
+
 def test_line_and_combination_are_those_of_the_likelihood_found_by_a_search():
     x, y = drawn(np.random.default_rng(3), *(np.linspace(-1, 1, 6) * g for g in (1.3, 1.0)))
-    errors = np.sqrt(np.r_[np.diag(x.covariance), np.diag(y.covariance)])
+    errors, u = np.sqrt(np.r_[np.diag(x.covariance), np.diag(y.covariance)]), unit(x, y)
 
-    def deviance(p):  # quality in points, where the zero of votes is, and the slope
-        expected = np.r_[p[7] * p[:6] + p[6], p[:6]]
+    def deviance(p):  # quality along the line, where the zero of votes is, and the angle
+        expected = np.r_[np.sin(p[7]) * u * p[:6] + p[6], np.cos(p[7]) * p[:6]]
         return float(np.sum(((np.r_[x.estimates, y.estimates] - expected) / errors) ** 2))
 
-    best, one = minimize(deviance, np.r_[y.estimates, 0.0, 1.0], tol=1e-12), together(x, y, 0.0)
-    assert one.slope == pytest.approx(best.x[7], rel=1e-3)
+    best, one = minimize(deviance, np.r_[y.estimates, 0.0, 0.8], tol=1e-12), together(x, y, 0.0)
+    assert one.slope == pytest.approx(np.tan(best.x[7]) * u, rel=1e-3)
     assert one.statistic == pytest.approx(best.fun / 4, rel=1e-6)
     assert one.p_value == pytest.approx(chi2.sf(best.fun, 4), rel=1e-6)
-    for end in (one.low, one.high):  # where the profile has risen by the 95% point
-        profile = minimize(lambda p, g=end: deviance(np.r_[p, g]), best.x[:7], tol=1e-12)
+    for end in np.arctan(np.array([one.low, one.high]) / u):  # where the profile has risen by the 95% point
+        profile = minimize(lambda p, a=end: deviance(np.r_[p, a]), best.x[:7], tol=1e-12)
         assert profile.fun - best.fun == pytest.approx(chi2.ppf(0.95, 1), rel=1e-3)
-    i, j = x.pairs
-    of_pairs = np.eye(8)[i] - np.eye(8)[j]
-    np.testing.assert_allclose(one.quality.estimates[i] - one.quality.estimates[j], of_pairs @ best.x, atol=1e-3)
+    of_pairs = np.cos(best.x[7]) * (np.eye(8)[x.pairs[0]] - np.eye(8)[x.pairs[1]])
+    estimates = one.quality.estimates[x.pairs[0]] - one.quality.estimates[x.pairs[1]]
+    np.testing.assert_allclose(estimates, of_pairs @ best.x, atol=1e-3)
     variances = np.diag(of_pairs @ np.linalg.inv(approx_hess(best.x, deviance) / 2) @ of_pairs.T)
     np.testing.assert_allclose(one.quality.errors, np.sqrt(variances), rtol=0.1)  # by the expected information
 
@@ -102,7 +113,7 @@ def test_levels_of_one_quality_are_said_to_be_two_as_often_as_they_should(shared
         x, y = drawn(rng, 1.2 * quality, quality, shared)
         for taken, out in held.items():
             one = together(x, y, taken)
-            wrong = one.quality.estimates - quality
+            wrong = one.quality.estimates - at_slope(one.slope, 1.2, unit(x, y)) * quality
             out.append(np.mean(np.abs(wrong[i] - wrong[j]) < 1.96 * one.quality.errors))
             p += [one.p_value] * (taken == shared)
     assert 6 <= np.sum(np.array(p) < 0.05) <= 26
@@ -157,13 +168,23 @@ WORLDS = [{"answer": 0.0}, {}, {"answer": 1.0}, {"same": False}, {"systems": 4},
 @pytest.mark.parametrize("world", WORLDS, ids=str)
 def test_whole_studies_of_one_quality(world):
     """Of 200, at most 14 (7%) are said to have two; all intervals of what both decide hold in 92% or more."""
-    two, held = 0, []
+    two, studies = 0, []
     for seed in range(200):
         annotations, level = study(seed, **world)
         results = found(annotations)
         two += results["one_quality"]["p_value"].item() < 0.05
-        if len(pairs := where(results["evidence_contrast"], evidence=BOTH)):
+        levels, contrasts = results["evidence_level"], results["evidence_contrast"]
+        if BOTH in set(contrasts["evidence"]):
+            width = (levels["ci_high"] - levels["ci_low"]) ** 2
+            width = width.groupby(levels["evidence"]).mean()
+            pairs = where(contrasts, evidence=BOTH)
             one, other = (level[pairs[side].str[1:].astype(int)] for side in ("system", "system_b"))
-            held.append(bool(((pairs["ci_low"] < one - other) & (one - other < pairs["ci_high"])).all()))
+            slope = logit(results["wins_by_rating"]["estimate"].item())
+            studies.append((slope, np.sqrt(width["votes"] / width["ratings"]), one - other, pairs))
+    true = np.median([slope for slope, *_ in studies])  # strengths are drawn towards each other, which is no matter
+    held = []
+    for slope, u, gap, pairs in studies:
+        gap = gap * at_slope(slope, true, u)
+        held.append(bool(((pairs["ci_low"] < gap) & (gap < pairs["ci_high"])).all()))
     assert two <= 14
     assert np.mean(held) >= 0.92

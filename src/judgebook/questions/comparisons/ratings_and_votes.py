@@ -65,7 +65,8 @@ class OneQuality:
     slope : log odds of a win by a point more; low, high : its interval, NaN without ends. statistic, p_value : of the
     distance from one quality over its degrees of freedom. beyond, half : (s,) points by which systems are rated higher
     than their votes say, against systems of which both agree, and half-widths of simultaneous intervals; p_adjusted :
-    (s,) of these. quality : of the systems in points by both, or None where the slope may be 0 or below.
+    (s,) of these. quality : of the systems by both, in points at the estimated slope, or None where that may be 0 or
+    below.
     """
 
     slope: float
@@ -84,13 +85,13 @@ _Both = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 class _Line:
-    """The line of largest likelihood through x and y, of which `b` (k, s) takes contrasts. Angles, in units in which it
-    is about 1 : 1, are those of slopes: pi / 2 stands for ratings that are all the same."""
+    """The line of largest likelihood through x and y, of which `b` (k, s) takes contrasts. Angles are those of slopes,
+    in units in which both have errors of one size: pi / 2 stands for ratings that are all the same."""
 
     def __init__(self, both: _Both, b: np.ndarray):
         x, y, cx, cy, cxy = both
         self.x, self.y, self.cx, self.cy, self.cxy = b @ x, b @ y, b @ cx @ b.T, b @ cy @ b.T, b @ cxy @ b.T
-        self.unit = np.sqrt((self.x @ self.x + np.trace(self.cx)) / (self.y @ self.y + np.trace(self.cy)))
+        self.unit = float(np.sqrt(np.trace(self.cx) / np.trace(self.cy)))
         tried = (np.arange(_ANGLES) + 0.5) * pi / _ANGLES - pi / 2
         near = tried[np.argmin(self.distance(tried))]
         bounds = near - pi / _ANGLES, near + pi / _ANGLES
@@ -127,11 +128,12 @@ class _Line:
         return (float(low), float(high)) if max(-ends[0], ends[1]) < pi / 2 else (nan, nan)
 
     def covariance(self) -> np.ndarray:
-        """(k, k) of `quality`, the slope being estimated."""
-        k, one = len(self.x), np.eye(len(self.x))
+        """(k, k) of `quality`, the angle being estimated: along the line, where that changes least."""
+        sin, cos, one = np.sin(self.angle), np.cos(self.angle), np.eye(len(self.x))
         whole = np.block([[self.cx, self.cxy], [self.cxy.T, self.cy]])
-        slopes = np.block([[self.slope * one, self.quality[:, None]], [one, np.zeros((k, 1))]])
-        return np.asarray(np.linalg.inv(slopes.T @ np.linalg.solve(whole, slopes))[:k, :k])
+        turned = (self.quality / cos)[:, None] * [[cos * self.unit, -sin]]
+        slopes = np.block([[sin * self.unit * one, turned[:, :1]], [cos * one, turned[:, 1:]]])
+        return np.asarray(cos**2 * np.linalg.inv(slopes.T @ np.linalg.solve(whole, slopes))[:-1, :-1])
 
 
 def together(by_votes: Levels, by_ratings: Levels, shared: float, confidence: float = 0.95) -> OneQuality:
@@ -207,13 +209,14 @@ def in_common(rated: Annotations, by_ratings: Fit, voted: Annotations, made: Com
     dialogue, who, judge = (of.astype(str).to_numpy(object) for of in (dialogue, who, judge))
     twice, sides = sparse.vstack([of_votes, of_votes]), np.r_[voted["dialogue"], voted["dialogue_b"]].astype(str)
     sides = sides.astype(object)
-    met = _met(twice, sides, of_ratings, dialogue)
+    met, units = _met(twice, sides, of_ratings, dialogue), len(set(dialogue))
     if by_votes.others and by_ratings.others:
         met += _met(of_votes, judge, of_ratings, who)
         met -= _met(twice, sides + "\0" + np.r_[judge, judge], of_ratings, dialogue + "\0" + who)
+        units = len({*who})
     names = [name for name in by_votes.systems if name in by_ratings.systems]
     at, to = ([fit.systems.index(name) for name in names] for fit in (by_votes, by_ratings))
-    covariance = scale * (plain.levels.covariance @ met)[np.ix_(at, to)]
+    covariance = scale * units / (units - 1) * (plain.levels.covariance @ met)[np.ix_(at, to)]
     b = helmert(len(names))
     x_root, y_root = (_root(b @ f.levels.covariance[np.ix_(i, i)] @ b.T) for f, i in ((by_votes, at), (by_ratings, to)))
     between = np.linalg.solve(x_root, b @ covariance @ b.T) @ np.linalg.inv(y_root)

@@ -49,6 +49,7 @@ def _boards(results: Results, names: DisplayNames) -> Iterator[dict[str, Any]]:
             where(results[s], **key) for s in ("wins_by_rating", "rated_beyond_votes", "evidence_contrast")
         )
         who = [label_of(row["label"], row["method"])] * (len(tests) > 1) + [part] * (len(set(parts)) > 1)
+        who += [names.name("method", row["rated"])] * (len(set(tests["rated"])) > 1)
         one: dict[str, Any] = {"key": key, "row": row, "who": ", ".join(who), "why": "", "known": False}
         one |= {"rated": names.name("label", row["label_b"], row["rated"]), "turned": False, "beyond": []}
         one["differ"] = bool(row["p_adjusted"] < 1 - names.confidence)
