@@ -146,16 +146,16 @@ def test_the_page_says_whether_both_go_together_and_what_both_decide():
     assert width[BOTH] < width["ratings"]
     differ = study(3, off=1.5)[0].assign(group="b")
     (told, *_) = views(found(differ), NAMES)
-    assert (
-        "**Votes and ratings of Good tell different stories** (p 0.002): s0 is rated higher than its votes say ("
-        in told.text
-    )
+    assert "of Good tell different stories:** s0 is rated higher than its votes say (" in told.text
     told, figure = views(found(pd.concat([annotations, differ], ignore_index=True)), NAMES)
     assert "tell different stories on 1 of 2 boards**, and go together on 1" in told.text
     assert not unreadable([plot, figure.__class__(figure.fig, "two", figure.alt, figure.caption)])
     two = annotations[~annotations[["system", "system_b"]].isin(["s2", "s3", "s4"]).any(axis=1)]
     (told,) = views(found(two), NAMES)
     assert told.text.strip() == f"Votes and ratings are not compared, because {FEW}."
+    down = annotations["score"].where(annotations["method"] == "comparative", 10 - annotations["score"])
+    (told, *_) = views(found(annotations.assign(score=down)), NAMES)
+    assert "systems that are rated one point higher win only " in told.text
     other = annotations[annotations["method"] == "comparative"].assign(label="other")
     every = found(pd.concat([other, annotations], ignore_index=True))
     assert every["one_quality"]["label"].tolist() == ["good"]

@@ -38,8 +38,9 @@ def together(results: Results, names: DisplayNames) -> Iterator[Prose | Plot]:
 
 def _boards(results: Results, names: DisplayNames) -> Iterator[dict[str, Any]]:
     """Of each label and group: `row` of the test and `wins`, whether the slope is `known` to be above 0 (`turned`:
-    below), and whether votes and ratings `differ`; the systems `beyond`, and the most that any may be (`most`); how
-    many of `pairs` each evidence has `decided`, and pairs, the better first, that `only` both together decide."""
+    below), and whether votes and ratings `differ`, in that or by the test; the systems `beyond`, and the most that any
+    may be (`most`); how many of `pairs` each evidence has `decided`, and pairs, the better first, that `only` both
+    together decide."""
     tests = results["one_quality"]
     label_of = names.distinct_label if len(set(tests["method"])) > 1 else partial(names.name, "label")
     parts = part_names(tests, names)
@@ -58,6 +59,7 @@ def _boards(results: Results, names: DisplayNames) -> Iterator[dict[str, Any]]:
             continue
         one["wins"], one["most"] = wins.iloc[0].to_dict(), float(np.abs(gaps[_ENDS]).max(axis=None))
         one["known"], one["turned"] = one["wins"]["ci_low"] > 0.5, one["wins"]["ci_high"] < 0.5
+        one["differ"] |= one["turned"]
         beyond = gaps[surely(gaps)] if one["differ"] and len(gaps) > 3 else gaps[:0]
         one["beyond"] = [{"system": names.name("system", r["system"]), "row": r} for r in beyond.to_dict("records")]
         sure = {e: pairs[(pairs["evidence"] == e) & surely(pairs)] for e in (VOTES, RATINGS, BOTH)}
