@@ -153,6 +153,9 @@ def test_the_page_says_whether_both_go_together_and_what_both_decide():
     two = annotations[~annotations[["system", "system_b"]].isin(["s2", "s3", "s4"]).any(axis=1)]
     (told,) = views(found(two), NAMES)
     assert told.text.strip() == f"Votes and ratings are not compared, because {FEW}."
+    few = annotations.assign(annotator=annotations["annotator"].map(lambda who: str(int(who) % 4)))
+    (told, *_) = views(found(few.drop_duplicates(["dialogue", "dialogue_b", "annotator"])), NAMES)
+    assert "as too few people gave both." in told.text
     down = annotations["score"].where(annotations["method"] == "comparative", 10 - annotations["score"])
     (told, *_) = views(found(annotations.assign(score=down)), NAMES)
     assert "systems that are rated one point higher win only " in told.text

@@ -64,7 +64,7 @@ def _boards(results: Results, names: DisplayNames) -> Iterator[dict[str, Any]]:
         one["beyond"] = [{"system": names.name("system", r["system"]), "row": r} for r in beyond.to_dict("records")]
         sure = {e: pairs[(pairs["evidence"] == e) & surely(pairs)] for e in (VOTES, RATINGS, BOTH)}
         told_of = {e: {*zip(of["system"], of["system_b"], strict=True)} for e, of in sure.items()}
-        one["decided"] = {e: len(of) for e, of in told_of.items()}
+        one["decided"] = {e: len(of) if e in set(pairs["evidence"]) else None for e, of in told_of.items()}
         one["pairs"], only = (pairs["evidence"] == VOTES).sum(), told_of[BOTH] - told_of[VOTES] - told_of[RATINGS]
         both = [r for r in sure[BOTH].to_dict("records") if (r["system"], r["system_b"]) in only]
         better = [("system", "system_b") if r["estimate"] > 0 else ("system_b", "system") for r in both]
@@ -116,7 +116,7 @@ def _panel(ax: Axes, results: Results, board: dict[str, Any], names: DisplayName
             ax.annotate(name, (a["estimate"], b["estimate"]), off, textcoords="offset points", **place)
         said.append(f"{told(name, a.to_dict())} by ratings, {told('', b.to_dict())[2:]} by votes")
     ax.set_ylim(-reach, reach)
-    ax.margins(x=0.3)
+    ax.margins(x=0.45)  # for names
     tips(ax, said, x["estimate"], y["estimate"])
     panel(ax, levels, names)
     ax.set_title(fill(board["who"] or board["rated"], 25))
