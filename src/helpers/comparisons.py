@@ -14,6 +14,7 @@ from judgebook.questions.comparisons import (
     kinds,
     kinds_views,
     next_votes,
+    ratings_views,
     ties,
     views,
     voter_views,
@@ -37,6 +38,7 @@ class Page(NotebookPage):
             self.measured,
             kinds.kinds_of(self.judged, self.run.read("dialogues")),
             options.target_mix,
+            rated=analysis.rated(passed, self.labels, self.study.unranked_systems),
             since=options.since,
             inference=self.study.inference.annotators,
             confidence=self.study.bootstrap.confidence,
@@ -69,6 +71,9 @@ class Page(NotebookPage):
     def voters(self) -> Section:
         yield voter_views.voters(self.results, self.names)
         yield voter_views.needed(self.results, self.names)
+
+    def together(self) -> Section:
+        yield ratings_views.together(self.results, self.names)
 
     def next_votes(self) -> Section:
         yield changed.views(self.results, self.names, self.study.comparisons.since)
