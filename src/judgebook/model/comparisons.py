@@ -121,30 +121,34 @@ def fit(comparisons: Comparisons) -> Fit:
     if ties:
         who = np.asarray(c.annotator)[row]
         random.append(Part(who[:, None], who, by_d=(0.0,), by_eta=(1.0,)))
-    varying = [
-        (unit, name, Part(code[row][:, None], code[row], (1.0,), (0.0,), x[row]))
+    varying = {
+        (unit, name): Part(code[row][:, None], code[row], (1.0,), (0.0,), x[row])
         for unit, code in units.items()
         for name, x in zip(spread, measured.T, strict=True)
-    ]
-    if dense_size([*random, *(part for _, _, part in varying)]) > _DENSE:
-        varying = [each for each in varying if each[:2] == (ANNOTATOR, SIDE)]
-    random += [part for _, _, part in varying]
+    }
+    sided = [at for at in varying if at == (ANNOTATOR, SIDE)]
+    others = [at for at in varying if at not in sided]
+    random += [varying[at] for at in sided]
     rows = _Rows(low[row], high[row], score[row], counts, s, random, _WEAK**-2 if note else 0.0, measured[row])
-    of_slopes = np.arange(len(random)) >= len(random) - len(varying)
     of_people = np.array([*(name == TASTE for name in parts), *[False] * (len(random) - len(parts))], bool)
-    estimated = _estimated(rows, of_people, of_slopes)
-    found, df = estimated.at, estimated.df
+    estimated = varied = _estimated(rows, of_people)
+    more = [*random, *(varying[at] for at in others)]
+    if others and dense_size(more) <= _DENSE:
+        varied = _estimated(rows._replace(parts=more), np.zeros(len(more), bool))
+    found, df, of_parts = estimated.at, estimated.df, dict(zip(parts, estimated.sizes.tolist(), strict=False))
     df[apart] = np.nan
-    variances = np.where(estimated.variances > _ZERO, estimated.variances, 0.0)
-    of_parts = dict(zip(parts, variances.tolist(), strict=False))
-    sds = {each[:2]: float(np.sqrt(v)) for each, v in zip(varying, variances[of_slopes], strict=True)}
-    if (ANNOTATOR, SIDE) in sds:
-        of_parts[SIDE] = sds[ANNOTATOR, SIDE] ** 2
-    centred = found.strengths - found.strengths.mean()
+    sds = dict(zip([*sided, *others], np.sqrt(varied.sizes[len(random) - len(sided) :]).tolist(), strict=False))
+    if sided:
+        of_parts[SIDE] = float(estimated.sizes[-1])
+    slopes, strengths, covariance = None, found.strengths, found.covariance[:s, :s]
+    if spread:
+        slopes, shift, wider = _slopes(found, varied, spread, units, sds)
+        strengths, covariance = strengths + shift, covariance + wider
+    centred = strengths - strengths.mean()
     sides = np.concatenate([c.first, c.second])
     return Fit(
         c.systems,
-        Levels(centred, found.covariance[:s, :s], df),
+        Levels(centred, covariance, df),
         of_parts | {RESIDUAL: _CHANCE},
         left_out,
         others=TASTE in parts,
@@ -154,9 +158,9 @@ def fit(comparisons: Comparisons) -> Fit:
         sizes=np.bincount(sides, minlength=s),
         confounded=confounded(c.annotator, ("prompt or session", c.context)),
         log_nu=found.eta,
-        ties=float(estimated.variances[len(parts)]) if ties else 0.0,
+        ties=float(estimated.sizes[len(parts)]) if ties else 0.0,
         note=note,
-        slopes=_slopes(estimated, spread, units, sds) if spread else None,
+        slopes=slopes,
     )
 
 
@@ -189,19 +193,33 @@ def _covariates(c: Comparisons, weight: np.ndarray, left_out: dict[str, str]) ->
 
 
 def _slopes(
-    of: _Estimated, spread: Mapping[str, float], units: Iterable[str], sds: Mapping[tuple[str, str], float]
-) -> Slopes:
-    """Of covariates in their own units; what strengths would be with slopes of 0 in all contexts and of all annotators
-    follows from the covariance without differences between these. sds : by unit and name, of those in the model."""
+    fixed: Integrated,
+    varied: _Estimated,
+    spread: Mapping[str, float],
+    units: Iterable[str],
+    sds: Mapping[tuple[str, str], float],
+) -> tuple[Slopes, np.ndarray, np.ndarray]:
+    """Of covariates in their own units; and by how much slopes that vary move strengths and widen their covariance.
+
+    How strengths move with slopes follows from their covariance in the model in which slopes are the same everywhere
+    (`fixed`). sds : by unit and name, of those in the other model.
+    """
     unit, k = np.array([*spread.values()]), len(spread)
-    crossing = of.fixed.slopes_covariance[:, k:]
-    crossing = crossing - crossing.mean(axis=1, keepdims=True)
-    pulled = np.linalg.solve(of.fixed.slopes_covariance[:, :k], crossing)
-    own, estimates = of.at.slopes_covariance[:, :k], of.at.slopes
-    errors = np.sqrt(np.diag(own)) / unit
+    crossing, own = fixed.slopes_covariance[:, k:], fixed.slopes_covariance[:, :k]
+    pulled = np.linalg.solve(own, crossing - crossing.mean(axis=1, keepdims=True))
+    estimates, wide = varied.at.slopes, varied.at.slopes_covariance[:, :k]
     varies = {by: np.array([sds.get((by, name), np.nan) for name in spread]) / unit for by in units}
-    moved = estimates @ pulled
-    return Slopes(tuple(spread), estimates / unit, errors, of.slopes_df, varies, moved, pulled.T @ own @ pulled, unit)
+    found = Slopes(
+        tuple(spread),
+        estimates / unit,
+        np.sqrt(np.diag(wide)) / unit,
+        varied.slopes_df,
+        varies,
+        estimates @ pulled,
+        pulled.T @ wide @ pulled,
+        unit,
+    )
+    return found, (estimates - fixed.slopes) @ pulled, pulled.T @ (wide - own) @ pulled
 
 
 def outcomes(gap: np.ndarray, log_nu: float | np.ndarray) -> np.ndarray:
@@ -299,20 +317,24 @@ class _Rows(NamedTuple):
 
 
 class _Estimated(NamedTuple):
-    """Variances of parts; the model with these, and where slopes are the same everywhere; degrees of freedom of
-    differences and of slopes, (s, s) and (c,); what annotators add to the variance of each difference."""
+    """Variances of parts; the model with these; degrees of freedom of differences and of slopes, (s, s) and (c,); what
+    annotators add to the variance of each difference."""
 
     variances: np.ndarray
     at: Integrated
-    fixed: Integrated
     df: np.ndarray
     slopes_df: np.ndarray
     people: np.ndarray
 
+    @property
+    def sizes(self) -> np.ndarray:
+        """(parts,) variances with 0 for what stands for it."""
+        return np.where(self.variances > _ZERO, self.variances, 0.0)
 
-def _estimated(rows: _Rows, of_people: np.ndarray, of_slopes: np.ndarray) -> _Estimated:
+
+def _estimated(rows: _Rows, of_people: np.ndarray) -> _Estimated:
     """Where no dense matrix holds what is left, degrees of freedom are those at the weights that votes have in the
-    model, and slopes have none. of_people, of_slopes : (parts,)."""
+    model, and slopes have none. of_people : (parts,)."""
     s, c = rows.systems, rows.covariates.shape[1]
     if dense_size(rows.parts) > _DENSE:
         large = LargeLaplace(*rows)
@@ -328,15 +350,11 @@ def _estimated(rows: _Rows, of_people: np.ndarray, of_slopes: np.ndarray) -> _Es
         base = of_pairs(at.covariance[:s, :s])
         people = sum((of_pairs(each) for each in added[of_people]), 0 * base)
         df = _degrees(np.array([of_pairs(each) / base for each in slopes]).reshape(len(variances), -1), curvature)
-        return _Estimated(variances, at, at, _square(df, s), np.full(c, inf), people)
+        return _Estimated(variances, at, _square(df, s), np.full(c, inf), people)
 
     def errors(at: Integrated) -> np.ndarray:
         """Variances of differences, and of slopes."""
         return np.append(of_pairs(at.covariance[:s, :s]), np.diag(at.slopes_covariance[:, :c]))
-
-    def without(some: np.ndarray) -> Integrated:
-        left = np.where(some, _VARIANCES[0], variances)
-        return model.corrected(left) if np.any(left < variances) else found
 
     model = PairedLaplace(*rows)
     variances = _best(model)
@@ -353,8 +371,10 @@ def _estimated(rows: _Rows, of_people: np.ndarray, of_slopes: np.ndarray) -> _Es
     variances = _nearer(variances, gains, curvature)
     found = model.corrected(variances)
     pairs = len(df) - c
-    people = np.maximum(errors(found) - errors(without(of_people)), 0.0)[:pairs]
-    return _Estimated(variances, found, without(of_slopes), _square(df[:pairs], s), df[pairs:], people)
+    left = np.where(of_people, _VARIANCES[0], variances)
+    without = model.corrected(left) if np.any(left < variances) else found
+    people = np.maximum(errors(found) - errors(without), 0.0)[:pairs]
+    return _Estimated(variances, found, _square(df[:pairs], s), df[pairs:], people)
 
 
 def _nearer(variances: np.ndarray, gains: np.ndarray, curvature: np.ndarray) -> np.ndarray:
