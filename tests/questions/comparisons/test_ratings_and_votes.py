@@ -141,14 +141,14 @@ def test_the_page_says_whether_both_go_together_and_what_both_decide():
     prose, plot = views(results, NAMES)
     wins, contrasts = results["wins_by_rating"].iloc[0], results["evidence_contrast"]
     assert wins["ci_low"] < expit(SLOPE) < wins["ci_high"]
-    assert "**Votes and ratings of Good go together:** a system that is one point better wins " in prose.text
+    assert "**Votes and ratings of Good are not shown to differ:** a system rated one point higher wins " in prose.text
     width = (contrasts["ci_high"] - contrasts["ci_low"]).groupby(contrasts["evidence"]).median()
     assert width[BOTH] < width["ratings"]
     differ = study(3, off=1.5)[0].assign(group="b")
     (told, *_) = views(found(differ), NAMES)
     assert "of Good tell different stories:** s0 is rated higher than its votes say (" in told.text
     told, figure = views(found(pd.concat([annotations, differ], ignore_index=True)), NAMES)
-    assert "tell different stories on 1 of 2 boards**, and go together on 1" in told.text
+    assert "tell different stories on 1 of 2 boards**, and are not shown to on 1" in told.text
     assert not unreadable([plot, figure.__class__(figure.fig, "two", figure.alt, figure.caption)])
     two = annotations[~annotations[["system", "system_b"]].isin(["s2", "s3", "s4"]).any(axis=1)]
     (told,) = views(found(two), NAMES)

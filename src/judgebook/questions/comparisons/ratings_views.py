@@ -86,7 +86,7 @@ def _plot(results: Results, boards: list[dict[str, Any]], names: DisplayNames) -
     if any(board["beyond"] for board in boards):
         marks = ("as votes say", INK, "o"), ("rated higher", GOOD, "D"), ("rated lower", BAD, "v")
         legend_of(fig, [handle(*mark, 0) for mark in marks])
-    caption = f"Lines of systems: {names.ci} of each. Line and band: where systems are if both measure one quality,"
+    caption = f"Crosses: {names.ci} of each system. Grey line and band: where systems are if both measure one quality,"
     caption += f" within the {names.ci} of its slope."
     title = _PHRASES.say("together_title", boards=boards)
     return Plot(fig, "together", f"{'. '.join(said)}.", caption, title, "Systems by ratings and by votes")

@@ -104,7 +104,7 @@ def p_value(context: np.ndarray, hits: np.ndarray, one: np.ndarray, confidence: 
 
 
 def views(results: Results, names: DisplayNames, confidence: float) -> Iterator[Prose | Table]:
-    """In words, and of kinds of prompts and systems how often votes end both bad."""
+    """In words, and of kinds of prompts and systems how often voters call both answers bad."""
     shares, boards = results["tie_kind"], list[dict[str, Any]]()
     if shares.empty:
         return
@@ -128,9 +128,7 @@ def views(results: Results, names: DisplayNames, confidence: float) -> Iterator[
     out["Both bad, %"], out["n"], out["Prompts"] = cells.intervals(scaled, 0), found["n"], found["n_clusters"]
     if found["p_adjusted"].notna().any():
         out["p"] = cells.p_values(found["p_adjusted"])
-    caption = (
-        f"Percent of votes that end both bad, with {names.ci} that treat prompts, not voters, as a sample. p: whether"
-    )
-    caption += " a kind differs from all others (Holm). Nothing is adjusted: opponents and prompts count, too."
+    caption = f"Percent of votes that call both answers bad, with {names.ci} that treat prompts, not voters, as a sample."
+    caption += " p: whether a kind differs from all others (Holm). Nothing is adjusted: opponents and prompts count, too."
     why = {"p": "Not tested: a system, the second of two kinds, or too few prompts."}
     yield Table(out, "both_bad", caption, why=why, folded=True)
