@@ -85,7 +85,7 @@ def test_the_page_names_the_kind_and_counts_what_is_not_said():
     results = rows(judged, pd.Series(np.array(["chat", "code", "math"])[kind]))
     text, table = views(results, NAMES, 0.95)
     assert f"Of {bad.sum() + len(plain)} ties" in text.text
-    assert "of the others, the data do not say which" in text.text
+    assert "the data do not say what the others are" in text.text
     assert "more often on code (" in text.text
     assert table.frame["Votes on"].tolist() == ["chat", "code", "math", "Ann", "b", "c"]
     lone = rows(judged)  # no kinds: no test, and nothing said of kinds
