@@ -128,7 +128,9 @@ def views(results: Results, names: DisplayNames, confidence: float) -> Iterator[
     out["Both bad, %"], out["n"], out["Prompts"] = cells.intervals(scaled, 0), found["n"], found["n_clusters"]
     if found["p_adjusted"].notna().any():
         out["p"] = cells.p_values(found["p_adjusted"])
-    caption = f"Percent of votes that call both answers bad, with {names.ci} that treat prompts, not voters, as a sample."
-    caption += " p: whether a kind differs from all others (Holm). Nothing is adjusted: opponents and prompts count, too."
+    caption = f"Percent of votes that call both answers bad, with {names.ci} that treat prompts, not voters, as a"
+    caption += (
+        " sample. p: whether a kind differs from all others (Holm). Nothing is adjusted: opponents and prompts count."
+    )
     why = {"p": "Not tested: a system, the second of two kinds, or too few prompts."}
     yield Table(out, "both_bad", caption, why=why, folded=True)
